@@ -21,7 +21,7 @@ use crate::record::Recorder;
 use crate::render::Listener;
 use crate::signals::Signals;
 use engine::k8s::events::PodEvents;
-use engine::plan::live::LiveWorkload;
+use engine::plan::live::Snapshot;
 use engine::report::Outcome;
 use engine::rollout::{self, Action, ActionId, Answer, Goal, Observation, Observed, RunState, Stop, Watch};
 
@@ -324,7 +324,7 @@ const OBSERVED_PAUSE: Duration = Duration::from_millis(200);
 
 /// Waits a while until a workload's controller has observed its newest change, as `kubectl rollout status` does: before
 /// that its status describes the old template.
-pub async fn until_observed(cluster: &Cluster, mut live: LiveWorkload) -> Result<LiveWorkload, ClusterError> {
+pub async fn until_observed(cluster: &Cluster, mut live: Snapshot) -> Result<Snapshot, ClusterError> {
     for _ in 0..OBSERVED_READS {
         if live.workload.is_observed() {
             break;

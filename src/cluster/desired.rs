@@ -10,7 +10,7 @@ use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, WorkloadKind};
 use engine::merge::strategic_merge;
-use engine::plan::{LiveWorkload, Made, Manifest, Validation};
+use engine::plan::{AdmittedPod, Manifest, Snapshot, Validation};
 use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
 
 impl Cluster {
@@ -149,9 +149,9 @@ fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
 impl Cluster {
     /// Returns the state of a workload. Where pods differ from its template, the server is asked once whether it makes that of
     /// the template; the answer is kept in `live`.
-    pub async fn status(&self, live: &mut LiveWorkload) -> WorkloadStatus {
+    pub async fn status(&self, live: &mut Snapshot) -> WorkloadStatus {
         let found = status(live);
-        if !found.has_drifted() || live.surroundings.made != Made::NotAsked {
+        if !found.has_drifted() || live.surroundings.made != AdmittedPod::NotAsked {
             return found;
         }
         live.surroundings.made = self.what_is_made(live, None).await.0;
@@ -159,11 +159,11 @@ impl Cluster {
     }
 
     /// Returns what the server makes of the template, and of the one that follows it.
-    pub async fn what_is_made(&self, live: &LiveWorkload, next: Option<&Value>) -> (Made, Made) {
+    pub async fn what_is_made(&self, live: &Snapshot, next: Option<&Value>) -> (AdmittedPod, AdmittedPod) {
         let of_next = async {
             match next {
                 Some(next) => self.made(live, next).await,
-                None => Made::NotAsked,
+                None => AdmittedPod::NotAsked,
             }
         };
         let (mut made, made_next) = futures::join!(self.made(live, live.workload.template()), of_next);
@@ -176,12 +176,12 @@ impl Cluster {
         (made, made_next)
     }
 
-    async fn made(&self, live: &LiveWorkload, template: &Value) -> Made {
+    async fn made(&self, live: &Snapshot, template: &Value) -> AdmittedPod {
         let (namespace, pod) = (&live.workload.reference.namespace, pod_to_create(live, template));
         let made =
             self.create(PODS.into(), Some(namespace), &pod, &[("dryRun", "All")]).await.and_then(|pod| read_pod(&pod));
         let recorded = |error: ClusterError| recorded_as_made(live, template).ok_or_else(|| error.to_string());
-        made.or_else(recorded).map_or_else(Made::NotKnown, |pod| Made::Pod(Box::new(pod)))
+        made.or_else(recorded).map_or_else(AdmittedPod::NotKnown, |pod| AdmittedPod::Pod(Box::new(pod)))
     }
 }
 

@@ -16,7 +16,7 @@ use super::{AT_ONCE, Cluster};
 use engine::k8s::mask;
 use engine::k8s::permissions::{AccessAnswer, AccessVerb, Permission};
 use engine::kinds::{PODS, WorkloadKind};
-use engine::plan::{LiveWorkload, Surroundings, drains_by_gate};
+use engine::plan::{Snapshot, Surroundings, drains_by_gate};
 use engine::rollout::drain::selects;
 use engine::state::record::UpdateRecord;
 
@@ -157,8 +157,8 @@ impl Cluster {
     /// Reads who else selects pods in the namespaces of workloads whose pods a Service selects: each namespace once.
     ///
     /// Nothing here fails a plan: what could not be read is named in the workload, whose pods are then not drained.
-    pub async fn selecting(&self, lives: impl Iterator<Item = &mut LiveWorkload>) {
-        let lives: Vec<&mut LiveWorkload> = lives.filter(|live| has_service(live)).collect();
+    pub async fn selecting(&self, lives: impl Iterator<Item = &mut Snapshot>) {
+        let lives: Vec<&mut Snapshot> = lives.filter(|live| has_service(live)).collect();
         let namespaces: BTreeSet<String> = lives.iter().map(|live| live.workload.reference.namespace.clone()).collect();
         let reads = namespaces.into_iter().map(|namespace| async move {
             let read = self.selecting_in(&namespace).await;
@@ -180,7 +180,7 @@ impl Cluster {
     }
 
     /// Asks whether the caller may write the status of pods, where a readiness gate would drain them; no answer is no.
-    async fn ask_for_gates(&self, live: &mut LiveWorkload) {
+    async fn ask_for_gates(&self, live: &mut Snapshot) {
         if !drains_by_gate(live) {
             return;
         }
@@ -219,14 +219,14 @@ impl Cluster {
 }
 
 /// A pod that was taken out has its Services as well.
-fn has_service(live: &LiveWorkload) -> bool {
+fn has_service(live: &Snapshot) -> bool {
     live.pods.iter().any(|pod| {
         UpdateRecord::drained(pod).is_some() || live.surroundings.services.iter().any(|service| selects(service, pod))
     })
 }
 
 /// The workload itself and its ReplicaSets are the owner, not others.
-fn others(live: &LiveWorkload, objects: &[Value]) -> Vec<Value> {
+fn others(live: &Snapshot, objects: &[Value]) -> Vec<Value> {
     let uid = |object: &Value| object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
     let mut own: BTreeSet<String> = live.surroundings.owned.iter().filter_map(uid).collect();
     own.insert(live.workload.uid.as_str().to_owned());

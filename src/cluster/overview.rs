@@ -17,7 +17,7 @@ use engine::k8s::pod::Pod;
 use engine::k8s::workload::{Workload, controller_of};
 use engine::kinds::{HoldsBy, PODS, WorkloadKind};
 use engine::plan::assemble::{Objects, assemble};
-use engine::plan::{Denied, LiveWorkload, may_be_left};
+use engine::plan::{Denied, Snapshot, may_be_left};
 use engine::rollout::is_pull_pod_of;
 use engine::rollout::pre_pull::{PULL_LABEL, is_pull_pod, pull_selector};
 use engine::value::selector;
@@ -25,7 +25,7 @@ use engine::value::selector;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
     /// The workloads by namespace, kind and name: no ReplicaSet that is a Deployment's, no pod that is anybody's.
-    pub workloads: Vec<LiveWorkload>,
+    pub workloads: Vec<Snapshot>,
     /// Pods of this program's that pull images, and what becomes of each.
     pub pulling: Vec<Hint>,
     pub not_read: Vec<String>,
@@ -230,7 +230,7 @@ impl Reading {
 
     fn finish(mut self, pods: Vec<Pod>) -> Overview {
         let mut by_controller: HashMap<Uid, Vec<Pod>> = HashMap::new();
-        let mut alone: Vec<LiveWorkload> = Vec::new();
+        let mut alone: Vec<Snapshot> = Vec::new();
         for pod in pods {
             match pod.controller().map(|owner| owner.uid.clone()) {
                 Some(uid) => by_controller.entry(uid).or_default().push(pod),
@@ -238,10 +238,10 @@ impl Reading {
             }
         }
         let workloads = std::mem::take(&mut self.workloads);
-        let mut lives: Vec<LiveWorkload> =
+        let mut lives: Vec<Snapshot> =
             workloads.into_iter().map(|workload| self.live(workload, &mut by_controller)).collect();
         lives.extend(alone);
-        let place = |live: &LiveWorkload| {
+        let place = |live: &Snapshot| {
             let WorkloadRef { kind, namespace, name } = &live.workload.reference;
             (namespace.clone(), *kind, name.clone())
         };
@@ -249,11 +249,11 @@ impl Reading {
         Overview { workloads: lives, pulling: Vec::new(), not_read: self.not_read, forbidden: self.forbidden }
     }
 
-    fn live(&mut self, workload: Workload, pods: &mut HashMap<Uid, Vec<Pod>>) -> LiveWorkload {
+    fn live(&mut self, workload: Workload, pods: &mut HashMap<Uid, Vec<Pod>>) -> Snapshot {
         let owned = self.owned.remove(&workload.uid).unwrap_or_default();
         let mut live = assemble(workload, Objects { owned, ..Objects::default() });
         live.surroundings.server_now.clone_from(&self.now);
-        let LiveWorkload { workload, controllers, .. } = &live;
+        let Snapshot { workload, controllers, .. } = &live;
         let mut found: Vec<Pod> = controllers.iter().filter_map(|uid| pods.remove(uid)).flatten().collect();
         if workload.reference.kind.owns_through().is_some()
             && let Some(denied) = &self.replica_sets_denied
@@ -272,7 +272,7 @@ impl Reading {
 }
 
 /// A pod that nobody controls. Of its object only what names it is kept: the pod itself says the rest.
-fn of_pod(pod: Pod) -> LiveWorkload {
+fn of_pod(pod: Pod) -> Snapshot {
     let PodKey { namespace, name, uid } = &pod.key;
     let object = json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
     let reference = WorkloadRef { kind: PODS, namespace: namespace.clone(), name: name.clone() };

@@ -15,7 +15,7 @@ use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, REPLICA_SETS, Revisions, WorkloadKind};
 use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
-use engine::plan::{self, Denied, LiveWorkload};
+use engine::plan::{self, Denied, Snapshot};
 use engine::state::durable::OwnerView;
 use engine::state::durable::lease::ProcessState;
 
@@ -65,7 +65,7 @@ impl Cluster {
     /// # Errors
     /// The server's error about pods and ReplicaSets, or that of the way to it, unless the caller may not read them:
     /// that is part of the answer. Other objects that may not be read weaken the answer and are named in it.
-    pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<LiveWorkload> {
+    pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<Snapshot> {
         let mut live = match workload.selector() {
             None => {
                 let pods = vec![read_pod(&workload.object)?];
@@ -79,7 +79,7 @@ impl Cluster {
         Ok(live)
     }
 
-    async fn read_owned(&self, workload: Workload, selector: &str) -> Result<LiveWorkload> {
+    async fn read_owned(&self, workload: Workload, selector: &str) -> Result<Snapshot> {
         let namespace = workload.reference.namespace.clone();
         let selectors = [("labelSelector", selector)];
         let pods = self.list::<ListedPod>(PODS.into(), Some(&namespace), &selectors);
@@ -156,7 +156,7 @@ impl Cluster {
         self.get(maker.into(), Some(&workload.reference.namespace), &name).await.map(Some)
     }
 
-    pub async fn kubelets(&self, live: &mut LiveWorkload, nodes: Nodes) {
+    pub async fn kubelets(&self, live: &mut Snapshot, nodes: Nodes) {
         let is_asked = |pod: &&Pod| match nodes {
             Nodes::Nowhere => false,
             Nodes::WhereDecisive => needs_kubelet(pod),
@@ -193,8 +193,8 @@ impl Cluster {
     }
 }
 
-pub(super) fn holder(live: &LiveWorkload) -> ProcessState {
-    let lease = plan::present(live).and_then(|lock| lock.lease);
+pub(super) fn holder(live: &Snapshot) -> ProcessState {
+    let lease = plan::present_lock(live).and_then(|lock| lock.lease);
     lease.map_or(ProcessState::NotKnown, |lease| process::state(&lease.process))
 }
 

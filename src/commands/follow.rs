@@ -23,8 +23,8 @@ use engine::change::target::Images;
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::pod::{ContainerList, Pod};
-use engine::plan::{self, Denied, EndedBy, Intent, LiveWorkload, RolloutState};
-use engine::report::progress::PodProgress;
+use engine::plan::{self, Denied, EndedBy, Intent, RolloutState, Snapshot};
+use engine::report::progress::UpdatePhase;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::Goal;
 use engine::state::outcome::EndResult;
@@ -114,7 +114,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
 }
 
 /// Refuses pods that may not be read, and containers that no pod has.
-fn refuse_what_cannot_be_followed(live: &LiveWorkload, images: Option<&Images>) -> Result<(), CommandError> {
+fn refuse_what_cannot_be_followed(live: &Snapshot, images: Option<&Images>) -> Result<(), CommandError> {
     let workload = &live.workload.reference;
     if let Some(denied) = live.surroundings.denied.first() {
         let role = Asked::role(ClusterCommand::Follow, workload.kind, Deed::default());
@@ -126,7 +126,7 @@ fn refuse_what_cannot_be_followed(live: &LiveWorkload, images: Option<&Images>) 
     if unknown.is_empty() { Ok(()) } else { Err(CommandError::reasons(workload, &unknown)) }
 }
 
-fn no_pod(live: &LiveWorkload) -> CommandError {
+fn no_pod(live: &Snapshot) -> CommandError {
     let workload = &live.workload.reference;
     let is_going = live.pods.iter().any(|pod| pod.terminating);
     let why = if is_going { "no pod to follow but such as are being deleted" } else { "no pod to follow" };
@@ -137,7 +137,7 @@ fn no_pod(live: &LiveWorkload) -> CommandError {
 
 /// Watches the pods to their end; returns it, and what became of the rollout that held them, if that ended in another way.
 async fn watch(
-    (live, goal): (&LiveWorkload, &Goal),
+    (live, goal): (&Snapshot, &Goal),
     cluster: &Cluster,
     elsewhere: impl Future<Output = (EndedBy, f64)>,
     witness: &mut Witness,
@@ -170,7 +170,7 @@ async fn watch(
 
 /// Says how pods get out of a failure that another client has caused in them, in the words of `status` for the workload
 /// that they were created from.
-async fn say_next_after_a_failure(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) {
+async fn say_next_after_a_failure(live: &Snapshot, cluster: &Cluster, shell: &Shell) {
     let followed = &live.workload.reference;
     let owner = live.pods.first().filter(|_| !followed.kind.has_template()).and_then(plan::workload_of);
     let owner = owner.as_ref().unwrap_or(followed);
@@ -192,7 +192,7 @@ async fn say_next_after_a_failure(live: &LiveWorkload, cluster: &Cluster, shell:
 }
 
 /// Returns what the pods that are followed ask for in place of what their template says, also of a pod that is named.
-async fn drift(live: &LiveWorkload, cluster: &Cluster) -> Vec<Drift> {
+async fn drift(live: &Snapshot, cluster: &Cluster) -> Vec<Drift> {
     if live.workload.reference.kind.has_template() {
         return Drift::of(&cluster.status(&mut live.clone()).await, |_| true);
     }
@@ -220,8 +220,8 @@ async fn say_what_was_left(workload: &WorkloadRef, became: Option<EndedBy>, clus
 
 /// Returns the workload that a rollout still holds, or what became of that, if it will not bring any more what it was to
 /// bring.
-async fn find(before: &LiveWorkload, cluster: &Cluster) -> Option<Result<LiveWorkload, EndedBy>> {
-    let followed = plan::present(before)?;
+async fn find(before: &Snapshot, cluster: &Cluster) -> Option<Result<Snapshot, EndedBy>> {
+    let followed = plan::present_lock(before)?;
     // An owner that cannot be read now shows nothing.
     let workload = cluster.workload(&before.workload.reference).await.ok()?;
     if let Some(became) = EndedBy::of(&followed, &workload.object, &[]) {
@@ -236,13 +236,8 @@ async fn find(before: &LiveWorkload, cluster: &Cluster) -> Option<Result<LiveWor
 
 /// Waits until a rollout that is followed has ended while pods still wait for their turn: no pod shows that.
 /// No pod shows either that the rollout is paused, or that its run is gone: that is reported once, with what leads on.
-async fn ended_elsewhere(
-    before: &LiveWorkload,
-    cluster: &Cluster,
-    is_left: &Cell<bool>,
-    shell: &Shell,
-) -> (EndedBy, f64) {
-    if plan::present(before).is_none() {
+async fn ended_elsewhere(before: &Snapshot, cluster: &Cluster, is_left: &Cell<bool>, shell: &Shell) -> (EndedBy, f64) {
+    if plan::present_lock(before).is_none() {
         return std::future::pending().await;
     }
     // The pods themselves show a way back in full.
@@ -258,7 +253,7 @@ async fn ended_elsewhere(
 }
 
 /// Says how a rollout is brought to its end that still holds the workload and that nobody carries on; returns whether one does.
-fn say_what_is_left(live: &LiveWorkload, cluster: &Cluster, shell: &Shell) -> bool {
+fn say_what_is_left(live: &Snapshot, cluster: &Cluster, shell: &Shell) -> bool {
     if matches!(plan::rollout_state(live), RolloutState::None | RolloutState::Active) {
         return false;
     }
@@ -281,7 +276,7 @@ fn replacement(status: &str) -> String {
 
 /// Returns how far the owner's controller is, where pods that were followed are gone because it replaces them.
 async fn taken_by_its_controller(outcome: &Outcome, cluster: &Cluster) -> Option<String> {
-    let is_gone = |end: &PodEnd| matches!(end.phase, PodProgress::Gone { .. });
+    let is_gone = |end: &PodEnd| matches!(end.phase, UpdatePhase::Gone { .. });
     if outcome.result != EndResult::Superseded || !outcome.pods.iter().any(is_gone) {
         return None;
     }

@@ -21,8 +21,8 @@ use engine::k8s::names::{ContainerName, RolloutId};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::workload::Workload;
 use engine::plan::{
-    self, ContainerOrderError, DryRun, Intent, LiveWorkload, Made, Options, PatchAnswer, Plan, Start, Subset, Verdict,
-    WorkloadPlan, offline,
+    self, AdmittedPod, ContainerOrderError, DryRun, Intent, Options, PatchAnswer, Plan, Snapshot, Start, Subset,
+    Verdict, WorkloadPlan, offline,
 };
 use engine::rollout::drain::DrainBy;
 use engine::state::hook::Hooks;
@@ -35,7 +35,7 @@ const AT_ONCE: usize = 10;
 /// A plan, and what it was made from.
 pub(super) struct Planned {
     pub(super) plan: Plan,
-    pub(super) lives: Vec<LiveWorkload>,
+    pub(super) lives: Vec<Snapshot>,
     pub(super) cluster: Cluster,
     /// The id in the patches of the dry run, and in those that are sent.
     pub(super) id: RolloutId,
@@ -78,7 +78,7 @@ impl Planned {
 }
 
 /// Says the commands that lead on from a rollout that holds a workload, the one that keeps most first.
-pub(super) fn say_next(live: &LiveWorkload, invocation: &Invocation, shell: &Shell) {
+pub(super) fn say_next(live: &Snapshot, invocation: &Invocation, shell: &Shell) {
     for (label, command) in invocation.next_commands(&status(live).next, &live.workload.reference, None) {
         shell.say(Meaning::Plain, &label, &command);
     }
@@ -162,9 +162,8 @@ pub(super) async fn make_for(
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (intent, mut live) in read {
-        let build = |live: &LiveWorkload| {
-            plan::build(&intent, live, options).map_err(|error| reading::not_reported(live, &error))
-        };
+        let build =
+            |live: &Snapshot| plan::build(&intent, live, options).map_err(|error| reading::not_reported(live, &error));
         let mut plan = build(&live)?;
         if purpose.ask_server && plan::differs_from_template(&live) {
             let next = plan.template_after(&live);
@@ -210,12 +209,12 @@ pub(super) async fn make_for(
 /// once more with those.
 async fn asked(
     mut plan: WorkloadPlan,
-    (live, build): (&mut LiveWorkload, impl Fn(&LiveWorkload) -> Result<WorkloadPlan, CommandError>),
+    (live, build): (&mut Snapshot, impl Fn(&Snapshot) -> Result<WorkloadPlan, CommandError>),
     permitted: &mut Permitted<'_>,
     cluster: &Cluster,
     writer: (&RolloutId, &str),
 ) -> Result<(WorkloadPlan, DryRun), CommandError> {
-    let is_asked = plan.sets_template_image() && live.surroundings.made == Made::NotAsked;
+    let is_asked = plan.sets_template_image() && live.surroundings.made == AdmittedPod::NotAsked;
     let Some(next) = is_asked.then(|| plan.template_after(live)).flatten() else {
         let asked = dry_run(&plan, live, permitted, cluster, writer).await?;
         return Ok((plan, asked));
@@ -240,7 +239,7 @@ async fn namespaces(found: &[(Workload, Intent)], cluster: &Cluster) -> BTreeMap
     stream::iter(questions).buffered(AT_ONCE).collect().await
 }
 
-fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
+fn add_facts(live: &mut Snapshot, facts: &NamespaceFacts) {
     let surroundings = &mut live.surroundings;
     surroundings.budgets.clone_from(&facts.surroundings.budgets);
     surroundings.services.clone_from(&facts.surroundings.services);
@@ -249,7 +248,7 @@ fn add_facts(live: &mut LiveWorkload, facts: &NamespaceFacts) {
 }
 
 /// Reads what a drain needs of a rollout that is resumed or aborted.
-pub(super) async fn read_services(live: &mut LiveWorkload, cluster: &Cluster) {
+pub(super) async fn read_services(live: &mut Snapshot, cluster: &Cluster) {
     let facts = cluster.namespace_facts(&live.workload.reference.namespace).await;
     add_facts(live, &facts);
     cluster.selecting(std::iter::once(live)).await;
@@ -316,7 +315,7 @@ pub(super) fn order_error(error: &ContainerOrderError) -> CommandError {
 /// Asks the server by a dry run of exactly these patches, and the nodes for what they have to pull first.
 pub(super) async fn dry_run(
     plan: &WorkloadPlan,
-    live: &LiveWorkload,
+    live: &Snapshot,
     permitted: &mut Permitted<'_>,
     cluster: &Cluster,
     (id, field_manager): (&RolloutId, &str),

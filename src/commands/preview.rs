@@ -11,7 +11,7 @@ use crate::render::{self, Preview, StreamFormat};
 use engine::change::reason::Reason;
 use engine::change::same;
 use engine::plan::resize;
-use engine::plan::{self, LiveWorkload};
+use engine::plan::{self, Snapshot};
 use engine::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use engine::rollout::{Goal, PodGoal};
 use engine::state::durable::lock::Lock;
@@ -22,7 +22,7 @@ const ASKED_AT_MOST: usize = 10;
 
 impl Rolling<'_> {
     /// Shows what would be done. Only a dry run that says so asks the server: the run itself reads everything again.
-    pub(super) async fn preview(&self, goal: &Goal, live: &LiveWorkload, shell: &Shell) -> Result<()> {
+    pub(super) async fn preview(&self, goal: &Goal, live: &Snapshot, shell: &Shell) -> Result<()> {
         if self.output == StreamFormat::Json && self.dry_run == DryRun::None {
             return Ok(());
         }
@@ -42,7 +42,7 @@ impl Rolling<'_> {
         let preview = Preview {
             goal,
             found: lock,
-            may_be_at_work: lock.is_some_and(|lock| plan::life(live, lock).may_be_at_work()),
+            may_be_active: lock.is_some_and(|lock| plan::lease_state(live, lock).may_be_active()),
             first_step: first.map(|(step, _)| step),
             only_pod_restarts: plan::only_pod_restarts(goal, live),
             template_is_set: is_set,
@@ -54,12 +54,7 @@ impl Rolling<'_> {
     }
 
     /// Asks by a dry run of the first write and of the first pods' patches; what has changed since is read by the run itself.
-    async fn ask_server(
-        &self,
-        goal: &Goal,
-        live: &LiveWorkload,
-        first: Option<&ObjectWrite>,
-    ) -> Result<(), ClusterError> {
+    async fn ask_server(&self, goal: &Goal, live: &Snapshot, first: Option<&ObjectWrite>) -> Result<(), ClusterError> {
         if let Some(write) = first {
             self.cluster.dry_write(write, &goal.field_manager).await?;
         }
@@ -72,7 +67,7 @@ impl Rolling<'_> {
     /// A change that admission lets into no pod is not begun: the owner would be left halfway. Pods of one template are
     /// one question, unless a refused pod does not stop the others; the run itself deals with any other answer. Where
     /// admission makes another image of one, pods get that.
-    pub(super) async fn refuse_what_admission_refuses(&self, goal: &mut Goal, live: &LiveWorkload) -> Result<()> {
+    pub(super) async fn refuse_what_admission_refuses(&self, goal: &mut Goal, live: &Snapshot) -> Result<()> {
         if self.dry_run == DryRun::Client || goal.policy().goes_on_after_failure {
             return Ok(());
         }
@@ -105,7 +100,7 @@ impl Rolling<'_> {
     }
 }
 
-fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrite)> {
+fn first_write(goal: &Goal, live: &Snapshot) -> Option<(StepName, ObjectWrite)> {
     let owner = goal.owner.as_ref()?;
     let view = OwnerView {
         object: Some(live.workload.object.clone()),
@@ -120,7 +115,7 @@ fn first_write(goal: &Goal, live: &LiveWorkload) -> Option<(StepName, ObjectWrit
     }
 }
 
-fn left(goal: &Goal, live: &LiveWorkload, wanted: &PodGoal) -> Vec<PodPatch> {
+fn left(goal: &Goal, live: &Snapshot, wanted: &PodGoal) -> Vec<PodPatch> {
     let Some(pod) = live.pods.iter().find(|pod| pod.key == wanted.key) else { return Vec::new() };
     let changed = wanted.containers.iter().filter(|(_, container)| container.from != container.to);
     let images = changed

@@ -8,12 +8,12 @@ use futures::stream::{self, StreamExt};
 use super::targets;
 use crate::cluster::Cluster;
 use crate::cluster::error::ClusterError;
-use engine::plan::LiveWorkload;
+use engine::plan::Snapshot;
 use engine::rollout::patch::NewImage;
 use engine::rollout::pre_pull::{Lacking, NodeImages, PrePull, Pull, PullAnswer, PullAsks, lacking};
 use engine::rollout::{Goal, PodGoal, create_pull_pod};
 
-pub(super) async fn find(pods: &[Arc<PodGoal>], live: &LiveWorkload, mode: PrePull, cluster: &Cluster) -> Lacking {
+pub(super) async fn find(pods: &[Arc<PodGoal>], live: &Snapshot, mode: PrePull, cluster: &Cluster) -> Lacking {
     if mode == PrePull::Never {
         return Lacking::default();
     }
@@ -59,7 +59,7 @@ async fn dry_run(goal: &Goal, alike: &[Pull], cluster: &Cluster) -> PullAnswer {
     }
 }
 
-fn of_pod(goal: &PodGoal, live: &LiveWorkload) -> Option<Pull> {
+fn of_pod(goal: &PodGoal, live: &Snapshot) -> Option<Pull> {
     let pod = live.pods.iter().find(|pod| pod.key == goal.key)?;
     let images: Vec<NewImage> = goal
         .containers

@@ -10,7 +10,7 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes, drops_template, merged_here};
 use crate::error::{CommandError, Result};
 use engine::k8s::workload::Workload;
-use engine::plan::{self, Intent, IntentError, LiveWorkload, Manifest};
+use engine::plan::{self, Intent, IntentError, Manifest, Snapshot};
 use engine::value::hint::{Hint, inplace};
 
 /// How often a workload is read again whose controller is behind, and how long that is waited for each time.
@@ -25,7 +25,7 @@ pub(super) async fn all(
     cluster: &Cluster,
     field_manager: &str,
     nodes: Nodes,
-) -> Result<Vec<(Intent, LiveWorkload)>> {
+) -> Result<Vec<(Intent, Snapshot)>> {
     let reads = found.into_iter().map(|(mut workload, given)| async move {
         let reference = workload.reference.clone();
         for _ in 0..READS_AGAIN {
@@ -47,7 +47,7 @@ async fn one(
     cluster: &Cluster,
     field_manager: &str,
     nodes: Nodes,
-) -> Result<(Intent, LiveWorkload)> {
+) -> Result<(Intent, Snapshot)> {
     let mut not_asked = None;
     let intent = async {
         let Intent::Manifest(Manifest::Given { object, validation }) = given else { return Ok(given.clone()) };
@@ -75,7 +75,7 @@ async fn one(
 }
 
 /// Why what is wanted is not known, and what the user can do.
-pub(super) fn not_reported(live: &LiveWorkload, error: &IntentError) -> CommandError {
+pub(super) fn not_reported(live: &Snapshot, error: &IntentError) -> CommandError {
     let workload = &live.workload.reference;
     let error_of = CommandError::usage(format!("{workload}: {error}"));
     let error_of = if let IntentError::NameOne { .. } = error {

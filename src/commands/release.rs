@@ -8,7 +8,7 @@ use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::Meaning;
 use engine::k8s::workload::Workload;
-use engine::plan::{self, LiveWorkload, RolloutState};
+use engine::plan::{self, RolloutState, Snapshot};
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, kubectl};
 
@@ -70,7 +70,7 @@ impl Rolling<'_> {
         Ok(true)
     }
 
-    async fn say_what_follows(&self, before: &LiveWorkload, shell: &Shell) {
+    async fn say_what_follows(&self, before: &Snapshot, shell: &Shell) {
         let workload = &before.workload.reference;
         shell.say(Meaning::Plain, "Released:", &format!("{workload} is its controller's again"));
         // What cannot be read now is not known, and nothing more is said of it.

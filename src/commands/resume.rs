@@ -18,7 +18,7 @@ use engine::k8s::names::ContainerName;
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
 use engine::plan::updates::{Course, updates};
-use engine::plan::{self, ContainerOrderError, Intent, LiveWorkload, ResumeError, Start};
+use engine::plan::{self, ContainerOrderError, Intent, ResumeError, Snapshot, Start};
 use engine::rollout::pre_pull::Pull;
 use engine::rollout::{self, Goal};
 use engine::state::durable::lock::Lock;
@@ -47,7 +47,7 @@ pub(super) async fn run(
 }
 
 /// What of a workload could not be read: a rollout whose lock was removed shows in its revisions alone.
-fn unread(live: &LiveWorkload) -> Vec<String> {
+fn unread(live: &Snapshot) -> Vec<String> {
     let denied = live.surroundings.denied.iter();
     let denied = denied.map(|denied| format!("you are not allowed to {} {}", denied.verb, denied.resource));
     denied.chain(live.not_read.iter().cloned()).collect()
@@ -135,7 +135,7 @@ pub(super) async fn go_on(
 /// What nodes pull first: only what the server takes the pods for.
 async fn pulls_first(
     goal: &Goal,
-    live: &LiveWorkload,
+    live: &Snapshot,
     rolling: &Rolling<'_>,
     shell: &Shell,
 ) -> Result<Vec<Pull>, CommandError> {
@@ -153,7 +153,7 @@ async fn pulls_first(
 }
 
 /// What is complete is not aborted but undone: said of the last update alone, never of one before it.
-fn say_what_undoes(live: &LiveWorkload, rolling: &Rolling<'_>, shell: &Shell) {
+fn say_what_undoes(live: &Snapshot, rolling: &Rolling<'_>, shell: &Shell) {
     let Ok(Some(undone)) = plan::undone(live, None) else { return };
     let is_last = updates(live).updates.last().is_some_and(|last| last.id == undone.id);
     if is_last && undone.course == Course::Ended(EndResult::Complete) {
@@ -163,7 +163,7 @@ fn say_what_undoes(live: &LiveWorkload, rolling: &Rolling<'_>, shell: &Shell) {
 }
 
 /// A run that was killed while nodes pulled has left no lock, only the pods that pull.
-async fn remove_pull_pods(live: &LiveWorkload, cluster: &Cluster, field_manager: &str, shell: &Shell) {
+async fn remove_pull_pods(live: &Snapshot, cluster: &Cluster, field_manager: &str, shell: &Shell) {
     let workload = &live.workload.reference;
     let (found, others) = match cluster.pull_pods(&workload.namespace, &rollout::pull_pods_of(workload)).await {
         Ok(found) => found,
@@ -185,7 +185,7 @@ async fn remove_pull_pods(live: &LiveWorkload, cluster: &Cluster, field_manager:
 
 /// A flag that is given replaces what the rollout began with.
 fn goal(
-    live: &LiveWorkload,
+    live: &Snapshot,
     direction: Option<Direction>,
     options: &plan::Options,
     start: &Start,
@@ -225,7 +225,7 @@ fn check_order(goal: &Goal, options: &plan::Options) -> Result<(), CommandError>
 
 /// Says which containers the kubelet is expected to leave down for a while, which pods get no traffic, what protects
 /// them and could not be read, and what would set the images of the template again.
-fn warn(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
+fn warn(live: &Snapshot, goal: &Goal, shell: &Shell) {
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
     let images = goal.lock.rollout.directed().images;
     let images: Vec<String> = images.into_iter().map(|(name, image)| format!("{name}={}", image.to)).collect();

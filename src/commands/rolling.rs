@@ -18,9 +18,9 @@ use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::names::{ContainerName, RolloutId};
 use engine::plan::{
-    self, Intent, LiveWorkload, Plan, PodVerdict, ResumeError, RolloutState, Start, Verdict, WorkloadPlan, way_back,
+    self, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan, way_back,
 };
-use engine::report::progress::PodProgress;
+use engine::report::progress::UpdatePhase;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::drain::DrainBy;
 use engine::rollout::pre_pull::PrePull;
@@ -97,7 +97,7 @@ impl<'a> Rolling<'a> {
     /// pods that is most of what this program takes.
     pub(super) async fn each(
         &self,
-        (plan, lives): (Plan, Vec<LiveWorkload>),
+        (plan, lives): (Plan, Vec<Snapshot>),
         id: &RolloutId,
         shell: &Shell,
     ) -> Result<EndResult, CommandError> {
@@ -114,7 +114,7 @@ impl<'a> Rolling<'a> {
     pub(super) async fn one(
         &self,
         mut goal: Goal,
-        live: LiveWorkload,
+        live: Snapshot,
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
@@ -164,7 +164,7 @@ impl<'a> Rolling<'a> {
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
     fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
-        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, PodProgress::Waiting);
+        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, UpdatePhase::Waiting);
         let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
         if pods.is_empty() || pods.len() > MOST_PODS {
             return;
@@ -198,7 +198,7 @@ impl<'a> Rolling<'a> {
         approve::question_midway(&question, self.cluster, shell)
     }
 
-    async fn reread(&self, goal: &Goal) -> Result<LiveWorkload, CommandError> {
+    async fn reread(&self, goal: &Goal) -> Result<Snapshot, CommandError> {
         let workload = self.cluster.workload(&goal.workload).await?;
         let mut live = self.cluster.live(workload, Nodes::WhereDecisive).await?;
         planning::read_services(&mut live, self.cluster).await;
@@ -256,11 +256,7 @@ impl<'a> Rolling<'a> {
     }
 
     /// What the server does in no pod is not begun: the owner would be left half way.
-    pub(super) async fn refuse_what_the_server_lacks(
-        &self,
-        goal: &Goal,
-        live: &LiveWorkload,
-    ) -> Result<(), CommandError> {
+    pub(super) async fn refuse_what_the_server_lacks(&self, goal: &Goal, live: &Snapshot) -> Result<(), CommandError> {
         if goal.pods.iter().all(|pod| !pod.fields.resizes()) {
             return Ok(());
         }
@@ -278,7 +274,7 @@ impl<'a> Rolling<'a> {
     }
 
     /// Why a rollout cannot be resumed or aborted, and what the user can do.
-    pub(super) fn not_resumed(&self, live: &LiveWorkload, verb: Verb, error: &ResumeError) -> CommandError {
+    pub(super) fn not_resumed(&self, live: &Snapshot, verb: Verb, error: &ResumeError) -> CommandError {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
         let next = self.invocation.next_commands(&status(live).next, workload, None);
@@ -296,7 +292,7 @@ impl<'a> Rolling<'a> {
     async fn drive(
         &self,
         goal: &Goal,
-        live: LiveWorkload,
+        live: Snapshot,
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
@@ -414,7 +410,7 @@ fn has_ended(result: EndResult) -> bool {
 
 /// The next steps without a way back to an image that cannot be pulled, as the pods show, and without undoing what repairs:
 /// where the rollout came from nothing but what only fails in the pods.
-fn unless_of_no_use(mut next: NextSteps, goal: &Goal, live: &LiveWorkload) -> NextSteps {
+fn unless_of_no_use(mut next: NextSteps, goal: &Goal, live: &Snapshot) -> NextSteps {
     // What has the new image already was patched by an earlier run: it does not come from there.
     let of_pods = goal.pods.iter().flat_map(|pod| &pod.containers).filter(|(_, wanted)| wanted.from != wanted.to);
     let from: BTreeSet<_> = of_pods.filter_map(|(name, wanted)| Some((name, wanted.from.as_deref()?))).collect();

@@ -15,7 +15,7 @@ use super::rolling::Rolling;
 use crate::drive::Session;
 use crate::error::Result;
 use crate::render::{self, Meaning};
-use engine::plan::LiveWorkload;
+use engine::plan::Snapshot;
 use engine::report::WorkloadEnd;
 use engine::rollout::{Goal, Stop};
 use engine::state::outcome::EndResult;
@@ -119,6 +119,6 @@ fn tell_order(jobs: &[Job], at_once: usize, shell: &Shell) {
 /// What is to be done to one workload; `None` where there is nothing to do.
 pub(super) struct Job {
     pub(super) goal: Option<Goal>,
-    pub(super) live: LiveWorkload,
+    pub(super) live: Snapshot,
     pub(super) expected: Option<Duration>,
 }

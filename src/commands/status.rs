@@ -21,7 +21,7 @@ use crate::render::{self, HistoryContext, Redrawn, StatusContext, StatusFormat, 
 use crate::signals::Signals;
 use engine::k8s::names::{Uid, WorkloadRef};
 use engine::plan::updates::{WorkloadUpdates, updates};
-use engine::plan::{LiveWorkload, Made};
+use engine::plan::{AdmittedPod, Snapshot};
 use engine::rollout::Stop;
 use engine::state::outcome::EndResult;
 use engine::status::{WorkloadStatus, status, waits_for_budgets};
@@ -43,7 +43,7 @@ struct Query<'a> {
     cluster: Cluster,
     output: StatusFormat,
     /// What the server makes of a template, by `metadata.generation`: it is asked once, however often `--watch` looks.
-    made: RefCell<BTreeMap<(Uid, Option<i64>), Made>>,
+    made: RefCell<BTreeMap<(Uid, Option<i64>), AdmittedPod>>,
 }
 
 struct Read {
@@ -194,7 +194,7 @@ impl Query<'_> {
     }
 
     /// Reads the budgets that unfinished rollouts may wait for, once a namespace, as far as the caller may list them.
-    async fn read_budgets(&self, lives: &mut [LiveWorkload]) {
+    async fn read_budgets(&self, lives: &mut [Snapshot]) {
         let mut read: BTreeMap<String, Result<Vec<Value>, String>> = BTreeMap::new();
         for live in lives.iter_mut().filter(|live| waits_for_budgets(&live.workload)) {
             let namespace = &live.workload.reference.namespace;
@@ -212,8 +212,8 @@ impl Query<'_> {
         }
     }
 
-    async fn states(&self, lives: &mut [LiveWorkload]) -> Vec<WorkloadStatus> {
-        let state = async |live: &mut LiveWorkload| {
+    async fn states(&self, lives: &mut [Snapshot]) -> Vec<WorkloadStatus> {
+        let state = async |live: &mut Snapshot| {
             let workload = &live.workload;
             let generation = workload.object.pointer("/metadata/generation").and_then(Value::as_i64);
             let template = (workload.uid.clone(), generation);
@@ -227,7 +227,7 @@ impl Query<'_> {
 
     /// Returns the state of the workloads of an overview. The overview has only the names of revisions: where a
     /// workload is notable and no rollout is seen, a rollout whose lock was removed may be left, which revisions show.
-    async fn closer(&self, workloads: &[LiveWorkload]) -> Vec<WorkloadStatus> {
+    async fn closer(&self, workloads: &[Snapshot]) -> Vec<WorkloadStatus> {
         let seen = workloads.iter().map(|live| {
             let seen = status(live);
             let may_be_held = seen.is_notable() && seen.lock == Ok(None) && live.workload.reference.kind.has_template();
@@ -239,7 +239,7 @@ impl Query<'_> {
         // A caller that may not read them has the overview.
         let mut again = targets::read_side_by_side(&self.cluster, again, Nodes::Nowhere).await.unwrap_or_default();
         let mut again = self.states(&mut again).await.into_iter();
-        let closer = |(_, seen, may_be_held): (&LiveWorkload, WorkloadStatus, bool)| {
+        let closer = |(_, seen, may_be_held): (&Snapshot, WorkloadStatus, bool)| {
             if may_be_held { again.next().unwrap_or(seen) } else { seen }
         };
         seen.into_iter().map(closer).collect()

@@ -19,7 +19,7 @@ use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::outline::Hook;
 use engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
-use engine::plan::{self, Intent, LiveWorkload};
+use engine::plan::{self, Intent, Snapshot};
 use engine::value::hint::{Hint, inplace, kubectl};
 use engine::value::suggest;
 
@@ -240,7 +240,7 @@ pub(super) async fn read_side_by_side(
     cluster: &Cluster,
     workloads: Vec<Workload>,
     nodes: Nodes,
-) -> Result<Vec<LiveWorkload>, ClusterError> {
+) -> Result<Vec<Snapshot>, ClusterError> {
     let reads = workloads.into_iter().map(|workload| cluster.live(workload, nodes));
     futures::stream::iter(reads).buffered(AT_ONCE).try_collect().await
 }

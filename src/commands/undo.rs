@@ -12,7 +12,7 @@ use engine::k8s::names::ContainerName;
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
 use engine::plan::updates::{Course, Update};
-use engine::plan::{Intent, LiveWorkload, Options, PodOrder, RolloutState, rollout_state, undone};
+use engine::plan::{Intent, Options, PodOrder, RolloutState, Snapshot, rollout_state, undone};
 use engine::rollout::Goal;
 use engine::state::outcome::EndResult;
 use engine::value::duration;
@@ -84,7 +84,7 @@ fn refuse_what_the_rollout_has(args: &UndoArgs) -> Result<()> {
     }
 }
 
-fn tell(live: &LiveWorkload, update: &Update, shell: &Shell) {
+fn tell(live: &Snapshot, update: &Update, shell: &Shell) {
     let who = update.who.as_ref().map(|who| format!(" by {who}")).unwrap_or_default();
     let now = live.surroundings.server_now.as_deref();
     let when = update
@@ -107,7 +107,7 @@ async fn are_left_behind(found: &[(Workload, Intent)], cluster: &Cluster) -> Res
 }
 
 /// Says what goes back in the template alone.
-pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, shell: &Shell) {
+pub(super) fn say_what_pods_keep(live: &Snapshot, fields: &FieldChanges, shell: &Shell) {
     let workload = &live.workload.reference;
     let kept: Vec<Row> = fields.rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods).collect();
     for Row { what, before, after, .. } in &kept {
@@ -131,14 +131,14 @@ pub(super) fn say_what_pods_keep(live: &LiveWorkload, fields: &FieldChanges, she
 }
 
 /// The same where only pods go back, and nothing else records what they had.
-pub(super) fn say_what_stays(live: &LiveWorkload, undone: &FieldChanges, shell: &Shell) {
+pub(super) fn say_what_stays(live: &Snapshot, undone: &FieldChanges, shell: &Shell) {
     let rows = undone.reversed().rows().into_iter().filter(|row| row.effect == FieldEffect::LaterPods);
     for Row { what, .. } in rows {
         shell.note(&format!("{}: the {what} stays: it cannot be removed from a running pod", live.workload.reference));
     }
 }
 
-pub(super) fn say_what_goes_back_keeps(live: &LiveWorkload, goal: &Goal, shell: &Shell) {
+pub(super) fn say_what_goes_back_keeps(live: &Snapshot, goal: &Goal, shell: &Shell) {
     say_what_pods_keep(live, &goal.lock.rollout.directed().fields, shell);
 }
 

@@ -7,7 +7,7 @@ use crate::cluster::Cluster;
 use crate::render::{Listener, NextSteps};
 use engine::k8s::names::PodKey;
 use engine::report::failure_report::{FailureReport, Moment};
-use engine::report::progress::{PodProgress, Progress};
+use engine::report::progress::{Progress, UpdatePhase};
 use engine::report::{Notice, Outcome};
 use engine::rollout::Goal;
 use engine::state::hook::HookPhase;
@@ -16,7 +16,7 @@ use engine::state::outcome::EndResult;
 /// Passes everything on but the end.
 pub(super) struct Witness {
     listener: Box<dyn Listener + Send>,
-    seen: Vec<(Duration, PodKey, PodProgress)>,
+    seen: Vec<(Duration, PodKey, UpdatePhase)>,
     is_back: bool,
 }
 

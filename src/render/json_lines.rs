@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use engine::k8s::events::Event;
 use engine::k8s::names::{ContainerName, PodKey};
 use engine::report::failure_report::{FailedPod, FailureReport, Log, Moment};
-use engine::report::progress::PodProgress;
+use engine::report::progress::UpdatePhase;
 use engine::report::{ContainerEnd, Notice, Outcome, PodEnd};
 use engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 use engine::state::durable::StepName;
@@ -180,38 +180,38 @@ fn noticed(notice: &Notice) -> (&'static str, Value) {
 }
 
 /// A phase, flat: what it does not have is left out.
-fn phase(phase: &PodProgress) -> Value {
+fn phase(phase: &UpdatePhase) -> Value {
     let some = |containers: &[ContainerName]| (!containers.is_empty()).then(|| containers.to_vec());
     let mut fields = match phase {
-        PodProgress::Waiting => json!({"phase": "waiting"}),
-        PodProgress::Hook { hook } => json!({"phase": "hook", "hook": hook}),
-        PodProgress::Next { containers } => json!({"phase": "next", "nextContainers": containers}),
-        PodProgress::Draining { services } => json!({"phase": "draining", "services": services}),
-        PodProgress::RejoiningService { services } => json!({"phase": "rejoining", "services": services}),
-        PodProgress::Patched => json!({"phase": "patched"}),
-        PodProgress::Restarting { containers, waiting, until } => {
+        UpdatePhase::Waiting => json!({"phase": "waiting"}),
+        UpdatePhase::Hook { hook } => json!({"phase": "hook", "hook": hook}),
+        UpdatePhase::Next { containers } => json!({"phase": "next", "nextContainers": containers}),
+        UpdatePhase::Draining { services } => json!({"phase": "draining", "services": services}),
+        UpdatePhase::RejoiningService { services } => json!({"phase": "rejoining", "services": services}),
+        UpdatePhase::Patched => json!({"phase": "patched"}),
+        UpdatePhase::Restarting { containers, waiting, until } => {
             json!({"phase": "restarting", "reason": waiting, "until": until, "nextContainers": some(containers)})
         }
-        PodProgress::Resizing { why, deferred_by: None } => json!({"phase": "resizing", "message": why}),
-        PodProgress::Resizing { why, deferred_by } => {
+        UpdatePhase::Resizing { why, deferred_by: None } => json!({"phase": "resizing", "message": why}),
+        UpdatePhase::Resizing { why, deferred_by } => {
             json!({"phase": "resizeDeferred", "message": why, "node": deferred_by})
         }
-        PodProgress::Left { why, node } => json!({"phase": "resizeLeft", "message": why, "node": node}),
-        PodProgress::Starting { containers } => json!({"phase": "starting", "nextContainers": some(containers)}),
-        PodProgress::Stabilizing { hold_seconds } => json!({"phase": "stabilizing", "holdSeconds": hold_seconds}),
-        PodProgress::Unverified { containers, why } => {
+        UpdatePhase::Left { why, node } => json!({"phase": "resizeLeft", "message": why, "node": node}),
+        UpdatePhase::Starting { containers } => json!({"phase": "starting", "nextContainers": some(containers)}),
+        UpdatePhase::Stabilizing { hold_seconds } => json!({"phase": "stabilizing", "holdSeconds": hold_seconds}),
+        UpdatePhase::Unverified { containers, why } => {
             json!({"phase": "unverified", "message": why, "nextContainers": some(containers)})
         }
-        PodProgress::Done => json!({"phase": "done"}),
-        PodProgress::Failing(failure) => json!({
+        UpdatePhase::Done => json!({"phase": "done"}),
+        UpdatePhase::Failing(failure) => json!({
             "phase": "failing", "container": failure.container, "reason": failure.reason, "message": failure.message,
             "exitCode": failure.exit_code,
         }),
-        PodProgress::Conflict { container, image } => {
+        UpdatePhase::Conflict { container, image } => {
             json!({"phase": "conflict", "container": container, "image": image})
         }
-        PodProgress::Overtaken { why } => json!({"phase": "conflict", "message": why}),
-        PodProgress::Gone { why } => json!({"phase": "gone", "message": why}),
+        UpdatePhase::Overtaken { why } => json!({"phase": "conflict", "message": why}),
+        UpdatePhase::Gone { why } => json!({"phase": "gone", "message": why}),
     };
     fields.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
     fields

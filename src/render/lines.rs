@@ -9,7 +9,7 @@ use super::style::{Meaning, Style, elided};
 use super::{Listener, Out, Terminal, Writer, summary, words};
 use engine::k8s::names::PodKey;
 use engine::report::failure_report::FailureReport;
-use engine::report::progress::{PodProgress, Stage};
+use engine::report::progress::{Stage, UpdatePhase};
 use engine::report::{Notice, Outcome};
 use engine::rollout::{Goal, Mode};
 use engine::state::durable::StepName;
@@ -195,18 +195,18 @@ impl Narrator {
         out.flush()
     }
 
-    fn pod(&mut self, pod: &PodKey, phase: &PodProgress, elapsed: Duration) -> Option<(Meaning, String)> {
+    fn pod(&mut self, pod: &PodKey, phase: &UpdatePhase, elapsed: Duration) -> Option<(Meaning, String)> {
         self.run.as_mut().into_iter().for_each(|run| run.heard(pod, phase));
         // Between two requests for it; other notices report what it waits for.
-        if *phase == PodProgress::Waiting {
+        if *phase == UpdatePhase::Waiting {
             return None;
         }
         let goal = self.run.as_ref().and_then(|run| run.step(pod));
         // The rest of a failure, and why something was left, is said at the end, once.
         let mut reported = phase.clone();
-        if let PodProgress::Failing(failure) = &mut reported {
+        if let UpdatePhase::Failing(failure) = &mut reported {
             failure.message.clear();
-        } else if let PodProgress::Left { why, .. } = &mut reported {
+        } else if let UpdatePhase::Left { why, .. } = &mut reported {
             *why = None;
         }
         let (meaning, mut text) = words::phase(&self.style, &reported, goal);
@@ -214,7 +214,7 @@ impl Narrator {
             return None;
         }
         // What is noted of it first is no news.
-        if matches!(phase, PodProgress::Next { .. }) && !self.said.contains_key(pod) {
+        if matches!(phase, UpdatePhase::Next { .. }) && !self.said.contains_key(pod) {
             self.since.entry(pod.clone()).or_insert(elapsed);
             return None;
         }

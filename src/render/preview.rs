@@ -27,7 +27,7 @@ pub struct Preview<'a> {
     pub goal: &'a Goal,
     /// The lock as it was found; `None` where pods only get a removed label or gate restored.
     pub found: Option<&'a Lock>,
-    pub may_be_at_work: bool,
+    pub may_be_active: bool,
     pub first_step: Option<StepName>,
     pub only_pod_restarts: bool,
     /// The owner has the template that is wanted; `None` where pods only get a removed label or gate restored.
@@ -132,7 +132,7 @@ fn text(preview: &Preview<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
             // A copy of the lock has the state of the time when it was made.
             let is_copy = goal.owner.as_ref().is_some_and(|owner| owner.adopts);
             let state =
-                if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_at_work) };
+                if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_active) };
             format!("{} rollout \"{}\", started by {who} {since} ({state})", preview.verb(), goal.id())
         }
         None => "restore what an interrupted run removed from its pods".to_owned(),

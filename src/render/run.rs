@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use engine::report::failure_report::FailureReport;
-use engine::report::progress::PodProgress;
+use engine::report::progress::UpdatePhase;
 use engine::report::proof::Proof;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
@@ -78,10 +78,10 @@ impl NextSteps {
     /// Returns the command that takes the other pods back, where some fail with what they had before as well.
     pub(super) fn despite(&self, outcome: &Outcome) -> Option<String> {
         let is_late = outcome.result == EndResult::TimedOut;
-        let has_failed = |phase: &PodProgress| matches!(phase, PodProgress::Failing(why) if why.container.is_some());
+        let has_failed = |phase: &UpdatePhase| matches!(phase, UpdatePhase::Failing(why) if why.container.is_some());
         let starts =
-            |phase: &PodProgress| matches!(phase, PodProgress::Starting { containers } if !containers.is_empty());
-        let is_its_container = |phase: &PodProgress| has_failed(phase) || is_late && starts(phase);
+            |phase: &UpdatePhase| matches!(phase, UpdatePhase::Starting { containers } if !containers.is_empty());
+        let is_its_container = |phase: &UpdatePhase| has_failed(phase) || is_late && starts(phase);
         let failing = outcome.pods.iter().filter(|end| is_its_container(&end.phase)).count();
         let (most, [with_as_many, with_one_more]) = self.despite_failures.clone()?;
         let is_full = usize::try_from(most).is_ok_and(|most| failing >= most);
@@ -102,7 +102,7 @@ impl NextSteps {
 
 /// Whether its time was up while a kubelet said that it cannot resize a pod now.
 fn waits_for_a_resize(outcome: &Outcome) -> bool {
-    let waits = |end: &PodEnd| matches!(&end.phase, PodProgress::Resizing { why, deferred_by } if why.is_some() || deferred_by.is_some());
+    let waits = |end: &PodEnd| matches!(&end.phase, UpdatePhase::Resizing { why, deferred_by } if why.is_some() || deferred_by.is_some());
     outcome.result == EndResult::TimedOut && outcome.pods.iter().any(waits)
 }
 
@@ -172,14 +172,14 @@ impl Run {
     }
 
     /// Keeps in mind which containers are next: what is said of the pod from then on is about these.
-    pub(super) fn heard(&mut self, key: &PodKey, phase: &PodProgress) {
+    pub(super) fn heard(&mut self, key: &PodKey, phase: &UpdatePhase) {
         match (phase, self.pods.get(key)) {
-            (PodProgress::Next { containers }, Some(goal)) => {
+            (UpdatePhase::Next { containers }, Some(goal)) => {
                 let mut step = PodGoal::clone(goal);
                 step.containers.retain(|name, _| containers.contains(name));
                 self.steps.insert(key.clone(), step);
             }
-            (PodProgress::Done, _) => drop(self.steps.remove(key)),
+            (UpdatePhase::Done, _) => drop(self.steps.remove(key)),
             (_, _) => {}
         }
     }

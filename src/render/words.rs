@@ -13,7 +13,7 @@ use engine::change::reason::Reason;
 use engine::k8s::failure::Failure;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use engine::plan::WorkloadPlan;
-use engine::report::progress::{NOT_SCHEDULED, PodProgress, Stage};
+use engine::report::progress::{NOT_SCHEDULED, Stage, UpdatePhase};
 use engine::rollout::{ContainerGoal, PodGoal};
 use engine::state::hook::HookPhase;
 use engine::state::outcome::EndResult;
@@ -262,7 +262,7 @@ pub(super) fn first_of(items: impl ExactSizeIterator<Item = String>, shown: usiz
 /// Returns the containers that a phase is about, with what is wanted of them: of those that it names, and of those that the
 /// rollout changes, only such as have not what is wanted already.
 pub(super) fn changing<'a>(
-    phase: &'a PodProgress,
+    phase: &'a UpdatePhase,
     goal: &'a PodGoal,
 ) -> impl Iterator<Item = (&'a ContainerName, &'a ContainerGoal)> {
     let named = phase.late();
@@ -275,7 +275,7 @@ pub(super) fn changing<'a>(
 }
 
 /// Returns the same, comma-separated. What is only followed names none.
-fn containers(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> String {
+fn containers(style: &Style, phase: &UpdatePhase, goal: Option<&PodGoal>) -> String {
     let changing = goal.into_iter().flat_map(|goal| changing(phase, goal)).map(|(name, _)| name);
     let own = phase.late();
     let mut names: Vec<&ContainerName> = changing.collect();
@@ -298,7 +298,7 @@ fn put_off(style: &Style, (how, node): (&str, &str), why: &Option<String>, goal:
 }
 
 /// Returns the words of a phase, after the pod's name. `goal` has the containers.
-pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> (Meaning, String) {
+pub(super) fn phase(style: &Style, phase: &UpdatePhase, goal: Option<&PodGoal>) -> (Meaning, String) {
     let meaning = match phase.stage() {
         Stage::Waiting => Meaning::Quiet,
         Stage::InProgress | Stage::Left => Meaning::Waiting,
@@ -308,56 +308,56 @@ pub(super) fn phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) 
     (meaning, said_of_phase(style, phase, goal))
 }
 
-fn said_of_phase(style: &Style, phase: &PodProgress, goal: Option<&PodGoal>) -> String {
+fn said_of_phase(style: &Style, phase: &UpdatePhase, goal: Option<&PodGoal>) -> String {
     let containers = containers(style, phase, goal);
     let with = |text: &str| if containers.is_empty() { text.to_owned() } else { format!("{containers} {text}") };
     match phase {
-        PodProgress::Waiting => "pending".into(),
-        PodProgress::Hook { hook } => format!("the command of {} runs", hook.flag()),
-        PodProgress::Next { containers } => {
+        UpdatePhase::Waiting => "pending".into(),
+        UpdatePhase::Hook { hook } => format!("the command of {} runs", hook.flag()),
+        UpdatePhase::Next { containers } => {
             let own = || containers.iter().map(|name| style.show(name.as_str())).collect();
             let of_pod = || goal.map(|goal| columns::names(&goal.fields.of_resize(), style)).unwrap_or_default();
             let names: Vec<String> = if containers.is_empty() { of_pod() } else { own() };
             format!("next: {}", first_of(names.into_iter(), 4))
         }
-        PodProgress::Draining { services } if services.is_empty() => {
+        UpdatePhase::Draining { services } if services.is_empty() => {
             "removed from its Services; waiting for requests in flight".into()
         }
-        PodProgress::Draining { services } => format!("draining from {}", self::services(style, services)),
-        PodProgress::RejoiningService { services } if services.is_empty() => "being added back to its Services".into(),
-        PodProgress::RejoiningService { services } => {
+        UpdatePhase::Draining { services } => format!("draining from {}", self::services(style, services)),
+        UpdatePhase::RejoiningService { services } if services.is_empty() => "being added back to its Services".into(),
+        UpdatePhase::RejoiningService { services } => {
             format!("verified; adding back to {}", self::services(style, services))
         }
-        PodProgress::Patched => patched(style, goal),
-        PodProgress::Restarting { until: Some(until), .. } => {
+        UpdatePhase::Patched => patched(style, goal),
+        UpdatePhase::Restarting { until: Some(until), .. } => {
             let held = format!("held by the kubelet's back-off at least until {} UTC", style.show(clock(until)));
             if containers.is_empty() { held } else { format!("{containers}: {held}") }
         }
-        PodProgress::Restarting { waiting: None, .. } => with("restarting"),
-        PodProgress::Restarting { waiting: Some(why), .. } if why.starts_with(NOT_SCHEDULED) => style.show(why),
-        PodProgress::Restarting { waiting: Some(why), .. } => format!("{}: {}", with("restarting"), style.show(why)),
-        PodProgress::Resizing { why, deferred_by: None } => {
+        UpdatePhase::Restarting { waiting: None, .. } => with("restarting"),
+        UpdatePhase::Restarting { waiting: Some(why), .. } if why.starts_with(NOT_SCHEDULED) => style.show(why),
+        UpdatePhase::Restarting { waiting: Some(why), .. } => format!("{}: {}", with("restarting"), style.show(why)),
+        UpdatePhase::Resizing { why, deferred_by: None } => {
             let (fields, why) = resized(style, why, goal);
             format!("{}{why}", format!("resizing {fields}").trim_end())
         }
-        PodProgress::Resizing { why, deferred_by: Some(node) } => put_off(style, ("deferred by", node), why, goal),
-        PodProgress::Left { why, node } => put_off(style, ("left to the kubelet of", node), why, goal),
-        PodProgress::Starting { containers } if containers.is_empty() => {
+        UpdatePhase::Resizing { why, deferred_by: Some(node) } => put_off(style, ("deferred by", node), why, goal),
+        UpdatePhase::Left { why, node } => put_off(style, ("left to the kubelet of", node), why, goal),
+        UpdatePhase::Starting { containers } if containers.is_empty() => {
             format!("{}, the pod is not ready yet", with("started"))
         }
-        PodProgress::Starting { .. } => format!("{}, not ready yet", with("started")),
-        PodProgress::Stabilizing { hold_seconds } => {
+        UpdatePhase::Starting { .. } => format!("{}, not ready yet", with("started")),
+        UpdatePhase::Stabilizing { hold_seconds } => {
             format!("ready, stabilizing for {}", whole_seconds(u64::from(*hold_seconds)))
         }
-        PodProgress::Unverified { why, .. } => format!("{}: {}", with("not verified yet"), style.show(why)),
-        PodProgress::Done => "done".into(),
-        PodProgress::Failing(failure) => format!("FAILED: {}", self::failure(style, failure)),
-        PodProgress::Conflict { container, image } => {
+        UpdatePhase::Unverified { why, .. } => format!("{}: {}", with("not verified yet"), style.show(why)),
+        UpdatePhase::Done => "done".into(),
+        UpdatePhase::Failing(failure) => format!("FAILED: {}", self::failure(style, failure)),
+        UpdatePhase::Conflict { container, image } => {
             let (container, image) = (style.show(container.as_str()), style.show(image));
             format!("CONFLICT: another client, or admission, set {container} to {image}")
         }
-        PodProgress::Overtaken { why } => format!("CONFLICT: {}", style.show(why)),
-        PodProgress::Gone { why } => format!("GONE: {}", style.show(why)),
+        UpdatePhase::Overtaken { why } => format!("CONFLICT: {}", style.show(why)),
+        UpdatePhase::Gone { why } => format!("GONE: {}", style.show(why)),
     }
 }
 

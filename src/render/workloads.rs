@@ -11,7 +11,7 @@ use super::json_lines::joined;
 use super::style::{Meaning, Style};
 use super::table::Column;
 use super::{Out, StreamFormat, columns, json_lines, words};
-use engine::report::progress::{PodProgress, Stage};
+use engine::report::progress::{Stage, UpdatePhase};
 use engine::report::{Outcome, WorkloadEnd};
 use engine::state::outcome::EndResult;
 
@@ -159,7 +159,7 @@ impl Tally {
                 (Stage::Left, _) => &mut tally.left_to_kubelet,
                 (Stage::Failed, _) => &mut tally.failed,
                 (Stage::Lost, _)
-                    if matches!(pod.phase, PodProgress::Conflict { .. } | PodProgress::Overtaken { .. }) =>
+                    if matches!(pod.phase, UpdatePhase::Conflict { .. } | UpdatePhase::Overtaken { .. }) =>
                 {
                     &mut tally.conflict
                 }

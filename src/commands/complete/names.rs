@@ -18,7 +18,7 @@ use engine::change::target;
 use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
-use engine::plan::LiveWorkload;
+use engine::plan::Snapshot;
 use engine::plan::updates::updates;
 use engine::status::template_containers;
 use engine::value::image::ImageReference;
@@ -214,7 +214,7 @@ async fn of_targets(what: &What, line: &Cli, cluster: &Cluster) -> Option<Names>
 }
 
 /// Returns what a workload has of pods, of their nodes, or of updates.
-fn of_live(what: &What, live: &LiveWorkload) -> Vec<(String, String)> {
+fn of_live(what: &What, live: &Snapshot) -> Vec<(String, String)> {
     let pods = live.pods.iter();
     if *what == What::Update {
         let updates = updates(live).updates.into_iter();

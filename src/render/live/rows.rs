@@ -6,7 +6,7 @@ use super::super::run::Run;
 use super::super::style::{Meaning, Style, elided};
 use super::super::table::{self, Before, Column};
 use super::super::{columns, words};
-use engine::report::progress::{BackOff, PodInProgress, PodProgress};
+use engine::report::progress::{BackOff, PodInProgress, UpdatePhase};
 use engine::rollout::PodGoal;
 use engine::state::hook::HookPhase;
 use engine::value::duration::human;
@@ -98,7 +98,7 @@ fn until(until: &str, style: &Style) -> String {
 }
 
 /// The containers that change now, each from what to what; else what changes besides images.
-fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
+fn change(goal: &PodGoal, phase: &UpdatePhase, style: &Style) -> String {
     let version = |version: &str| {
         let parts = version.split_once('@').and_then(|(tag, digest)| Some((tag, digest.split_once(':')?.1)));
         let short = match parts {
@@ -124,7 +124,7 @@ fn change(goal: &PodGoal, phase: &PodProgress, style: &Style) -> String {
     if images.is_empty() { others().join("\n") } else { images.join("\n") }
 }
 
-fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
+fn phase(phase: &UpdatePhase, style: &Style) -> (&'static str, String) {
     let services = |services: &[String]| match services {
         [] => "its Services".to_owned(),
         services => words::services(style, services),
@@ -132,26 +132,26 @@ fn phase(phase: &PodProgress, style: &Style) -> (&'static str, String) {
     let reported =
         |why: &Option<String>, else_: &str| why.as_ref().map_or_else(|| else_.to_owned(), |why| style.show(why));
     match phase {
-        PodProgress::Waiting => ("pending", "its turn".into()),
-        PodProgress::Hook { hook: HookPhase::Before } => ("hook", "--before-pod".into()),
-        PodProgress::Hook { hook: HookPhase::After } => ("hook", "--after-pod".into()),
-        PodProgress::Next { .. } => ("next", "its patch".into()),
-        PodProgress::Draining { services: listing } if listing.is_empty() => ("draining", "requests in flight".into()),
-        PodProgress::Draining { services: listing } => ("draining", services(listing)),
-        PodProgress::RejoiningService { services: missing } => ("rejoining", services(missing)),
-        PodProgress::Patched => ("patched", "the kubelet".into()),
-        PodProgress::Restarting { until: Some(end), .. } => ("restarting", until(end, style)),
-        PodProgress::Restarting { waiting, until: None, .. } => ("restarting", reported(waiting, "the kubelet")),
-        PodProgress::Resizing { deferred_by: Some(node), .. } => ("deferred", format!("room on {}", style.show(node))),
-        PodProgress::Resizing { why, deferred_by: None } => ("resizing", reported(why, "the kubelet")),
-        PodProgress::Left { node, .. } => ("left", format!("kubelet of {}", style.show(node))),
-        PodProgress::Starting { .. } => ("starting", "readiness".into()),
-        PodProgress::Stabilizing { .. } => ("stabilizing", "staying ready".into()),
-        PodProgress::Unverified { why, .. } => ("unverified", style.show(why)),
-        PodProgress::Done => ("done", String::new()),
-        PodProgress::Failing(failure) => ("failed", style.show(&failure.reason)),
-        PodProgress::Conflict { .. } | PodProgress::Overtaken { .. } => ("conflict", "another client".into()),
-        PodProgress::Gone { why } => ("gone", style.show(why)),
+        UpdatePhase::Waiting => ("pending", "its turn".into()),
+        UpdatePhase::Hook { hook: HookPhase::Before } => ("hook", "--before-pod".into()),
+        UpdatePhase::Hook { hook: HookPhase::After } => ("hook", "--after-pod".into()),
+        UpdatePhase::Next { .. } => ("next", "its patch".into()),
+        UpdatePhase::Draining { services: listing } if listing.is_empty() => ("draining", "requests in flight".into()),
+        UpdatePhase::Draining { services: listing } => ("draining", services(listing)),
+        UpdatePhase::RejoiningService { services: missing } => ("rejoining", services(missing)),
+        UpdatePhase::Patched => ("patched", "the kubelet".into()),
+        UpdatePhase::Restarting { until: Some(end), .. } => ("restarting", until(end, style)),
+        UpdatePhase::Restarting { waiting, until: None, .. } => ("restarting", reported(waiting, "the kubelet")),
+        UpdatePhase::Resizing { deferred_by: Some(node), .. } => ("deferred", format!("room on {}", style.show(node))),
+        UpdatePhase::Resizing { why, deferred_by: None } => ("resizing", reported(why, "the kubelet")),
+        UpdatePhase::Left { node, .. } => ("left", format!("kubelet of {}", style.show(node))),
+        UpdatePhase::Starting { .. } => ("starting", "readiness".into()),
+        UpdatePhase::Stabilizing { .. } => ("stabilizing", "staying ready".into()),
+        UpdatePhase::Unverified { why, .. } => ("unverified", style.show(why)),
+        UpdatePhase::Done => ("done", String::new()),
+        UpdatePhase::Failing(failure) => ("failed", style.show(&failure.reason)),
+        UpdatePhase::Conflict { .. } | UpdatePhase::Overtaken { .. } => ("conflict", "another client".into()),
+        UpdatePhase::Gone { why } => ("gone", style.show(why)),
     }
 }
 

@@ -9,7 +9,7 @@ use super::MESSAGE_CHARACTERS;
 use engine::change::FieldProgress;
 use engine::k8s::names::RolloutId;
 use engine::k8s::pod::{ContainerList, Waiting};
-use engine::status::{Again, Comparison, Condition, ContainerReport, PodState, PodStatus};
+use engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus, RunningAgain};
 
 const NONE: &str = "<none>";
 const NOT_SCHEDULED: &str = "not scheduled";
@@ -269,7 +269,7 @@ pub(super) fn messages(pod: &PodStatus, detail: Detail, style: &Style) -> Vec<St
 }
 
 /// What is known of a container that has ended since it was changed, and may do so again.
-fn restarted(report: &ContainerReport, again: Again) -> String {
+fn restarted(report: &ContainerReport, again: RunningAgain) -> String {
     let times = words::restarts(again.times, Some(report.restarts)).unwrap_or_default();
     let exit = report.last_exit_code().map(|code| format!(", last exit code {code}")).unwrap_or_default();
     format!("{times}{exit}, up {} s: whether it stays is not known yet", again.up_seconds)

@@ -240,7 +240,7 @@ fn held_by(
         style.show(lock.rollout.id.as_str()),
         style.show(&lock.rollout.who),
         style.show(&duration::began(&lock.rollout.since, Some(context.now))),
-        lock.state.words(status.life.as_ref().is_none_or(LeaseState::may_be_at_work)),
+        lock.state.words(status.life.as_ref().is_none_or(LeaseState::may_be_active)),
     )?;
     if let Some(life) = status.life.as_ref().filter(|life| **life != LeaseState::Ended) {
         let by = lock.lease.as_ref().map(|lease| format!("run by {}, ", lease.sentence())).unwrap_or_default();

@@ -10,7 +10,7 @@ use engine::k8s::names::{PodKey, WorkloadRef};
 use engine::k8s::pod::{ContainerList, Waiting};
 use engine::kinds::WorkloadKind;
 use engine::status::{
-    Again, Comparison, Condition, ContainerReport, LastEnd, NextAction, NextCommand, TemplateContainer,
+    Comparison, Condition, ContainerReport, LastEnd, NextAction, NextCommand, RunningAgain, TemplateContainer,
 };
 
 const AT: &str = "2026-03-01T10:00:00Z";
@@ -25,7 +25,7 @@ fn report(condition: Condition, comparison: Comparison) -> ContainerReport {
         before: None,
         restarts: 1,
         last_end: Some(LastEnd { exit_code: 3, reason: Some("Error".into()), at: Some(AT.into()) }),
-        again: Some(Again { times: Some(2), up_seconds: 3 }),
+        again: Some(RunningAgain { times: Some(2), up_seconds: 3 }),
         condition,
         comparison,
     }
@@ -129,7 +129,7 @@ fn what_has_just_been_started_again_says_how_often_and_that_it_may_not_stay() {
     let restarted = || Condition::Restarted { ready: true, since: Some(AT.into()) };
     let mut report = report(restarted(), Comparison::Same);
     for (times, words) in [(Some(2), "restarted 2 times since the update"), (None, "restarted once in all")] {
-        report.again = Some(Again { times, up_seconds: 3 });
+        report.again = Some(RunningAgain { times, up_seconds: 3 });
         let one = pod("web-1", PodState::Restarted, vec![report.clone()]);
         let shown = written(StatusFormat::Text, &[workload("web", vec![one])], true);
         assert!(shown.contains("1 pod: 1 just restarted\n"), "{shown}");

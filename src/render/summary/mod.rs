@@ -11,7 +11,7 @@ use std::io;
 use engine::change::FieldEffect;
 use engine::k8s::names::{ContainerName, PodKey};
 use engine::report::failure_report::LATE;
-use engine::report::progress::{PodProgress, Stage};
+use engine::report::progress::{Stage, UpdatePhase};
 use engine::report::proof::{InPods, Proof, Spread};
 use engine::report::{FieldValue, NewPods, NotReady, Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
@@ -289,7 +289,7 @@ impl Ending<'_> {
         let is_cut_short = matches!(result, EndResult::TimedOut | EndResult::Interrupted | EndResult::Terminated);
         let decides = |pod: &&PodEnd| {
             let stage = pod.phase.stage();
-            let waits = matches!(pod.phase, PodProgress::Resizing { deferred_by: Some(_), .. });
+            let waits = matches!(pod.phase, UpdatePhase::Resizing { deferred_by: Some(_), .. });
             result == EndResult::Failed && stage == Stage::Failed
                 || result == EndResult::Superseded && stage == Stage::Lost
                 || result == EndResult::Deferred && (waits || stage == Stage::Left)
@@ -319,7 +319,7 @@ impl Ending<'_> {
 
     /// A run that only follows gives no pod its turn: what waits, waits for somebody else.
     fn waits_for_somebody(&self, pod: &PodEnd) -> bool {
-        self.follows() && matches!(pod.phase, PodProgress::Waiting)
+        self.follows() && matches!(pod.phase, UpdatePhase::Waiting)
     }
 
     fn waited_for(&self, end: &PodEnd) -> String {
@@ -398,7 +398,7 @@ impl Ending<'_> {
         }
         // Of a patch that nothing of the pod shows yet, the server may have refused what was sent.
         let by_us = self.outcome.pods.iter().filter(|pod| pod.patched);
-        let (sent, changed): (Vec<_>, Vec<_>) = by_us.partition(|pod| pod.phase == PodProgress::Patched);
+        let (sent, changed): (Vec<_>, Vec<_>) = by_us.partition(|pod| pod.phase == UpdatePhase::Patched);
         let groups =
             [("Changed by this run", changed), ("Patched by this run, and not known whether the server took it", sent)];
         for (what, pods) in groups.iter().filter(|(_, pods)| !pods.is_empty()) {

@@ -6,7 +6,7 @@ use super::super::Out;
 use super::Ending;
 use crate::render::run::Run;
 use engine::report::PodEnd;
-use engine::report::progress::{PodProgress, Stage};
+use engine::report::progress::{Stage, UpdatePhase};
 use engine::rollout::Mode;
 use engine::state::hook::HOOK_FAILED;
 use engine::state::outcome::EndResult;
@@ -21,7 +21,7 @@ impl Ending<'_> {
             return self.durable_next_steps(run, out);
         }
         // Another client has set other images in pods of this run.
-        let is_moved = || self.outcome.pods.iter().any(|end| matches!(end.phase, PodProgress::Conflict { .. }));
+        let is_moved = || self.outcome.pods.iter().any(|end| matches!(end.phase, UpdatePhase::Conflict { .. }));
         let (take_back, go_on, follow) = match self.outcome.result {
             EndResult::Complete => (true, false, false),
             EndResult::NothingToDo | EndResult::Aborted | EndResult::Changes | EndResult::NotEligible => {
@@ -78,13 +78,13 @@ impl Ending<'_> {
         ];
         // The same images would fail again: there is one thing to do. The user's command shows nothing about them.
         let is_by_command =
-            |end: &PodEnd| matches!(&end.phase, PodProgress::Failing(failure) if failure.reason == HOOK_FAILED);
+            |end: &PodEnd| matches!(&end.phase, UpdatePhase::Failing(failure) if failure.reason == HOOK_FAILED);
         let mut failed = self.outcome.pods.iter().filter(|end| end.phase.stage() == Stage::Failed);
         let says_nothing = failed.all(|end| !end.patched || is_by_command(end));
         let most = if self.outcome.result == EndResult::Failed && !says_nothing { 1 } else { steps.len() };
         // Nor does what was not ready in all the time that a pod has get ready by more of it.
         let is_late = self.outcome.result == EndResult::TimedOut && !run.next.is_short_of_time;
-        let is_unready = |end: &PodEnd| matches!(end.phase, PodProgress::Starting { .. });
+        let is_unready = |end: &PodEnd| matches!(end.phase, UpdatePhase::Starting { .. });
         if most == 1 || is_late && self.outcome.pods.iter().any(is_unready) {
             steps.swap(1, 2);
         }

@@ -381,7 +381,7 @@ fn history(input: &[u8]) -> Result<bool, String> {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
     let object = |text: &str| json!({"metadata": {"annotations": {HISTORY_ANNOTATION: text}}});
     let entries = history::of(&object(text));
-    let union = history::union(&object(text), &[object(text)]);
+    let union = history::union(&object(text), [&object(text)]);
     let once = |id: &_| union.iter().filter(|entry| entry.rollout.id == *id).count() == 1;
     same("each is there once", &entries.iter().all(|entry| once(&entry.rollout.id)), &true)?;
     let written = history::to_text(&entries);

@@ -10,7 +10,7 @@ use clap::{Arg, Command, CommandFactory};
 use engine::k8s::metadata::ROLLOUT_ANNOTATION;
 use engine::rollout::pre_pull::{PROCESS_ANNOTATION, PULL_LABEL};
 use engine::state::durable::history::{self, HISTORY_ANNOTATION, KEPT};
-use engine::state::durable::lease::BEAT_LABEL;
+use engine::state::durable::lease::RENEWED_LABEL;
 use engine::state::durable::lock::Lock;
 use engine::state::manager::OUR_MANAGER;
 use engine::state::record::{OWN_PREFIX, UPDATE_ANNOTATION};
@@ -176,7 +176,7 @@ const OWN_KEYS: [(&str, &str, &str, &str); 7] = [
     ),
     (
         "owner, label",
-        BEAT_LABEL,
+        RENEWED_LABEL,
         "the sign of life of the run that carries it out, at most every ten seconds",
         "removed when the rollout ends",
     ),

@@ -19,7 +19,7 @@ use engine::change::reason::{ReasonCode, WarningCode};
 use engine::k8s::names::PodKey;
 use engine::plan::{PLAN_API_VERSION, Verdict, WorkloadPlan};
 use engine::report::Notice;
-use engine::report::progress::{PodInProgress, PodProgress, Progress, Stage};
+use engine::report::progress::{PodInProgress, Progress, Stage, UpdatePhase};
 use engine::rollout::PodGoal;
 use engine::state::outcome::EndResult;
 use engine::value::hint::Flags;
@@ -140,7 +140,7 @@ fn json_lines(rollout: &Rollout) -> String {
 
 /// What the engine would say of how far it is, after these notices.
 #[derive(Default)]
-struct Seen(BTreeMap<PodKey, (PodProgress, Duration)>);
+struct Seen(BTreeMap<PodKey, (UpdatePhase, Duration)>);
 
 impl Seen {
     fn hear(&mut self, notice: &Notice, at: Duration) {
@@ -155,7 +155,7 @@ impl Seen {
         let in_progress = rollout.goal.pods.iter().filter(|pod| stage(pod) == Stage::InProgress);
         let shown = in_progress.take(10).filter_map(|goal| {
             let (phase, since) = self.0.get(&goal.key)?.clone();
-            let at_most = if let PodProgress::Stabilizing { hold_seconds } = phase { hold_seconds } else { 330 };
+            let at_most = if let UpdatePhase::Stabilizing { hold_seconds } = phase { hold_seconds } else { 330 };
             Some(PodInProgress {
                 pod: goal.key.clone(),
                 phase,
@@ -418,7 +418,7 @@ fn restarting(name: &str) -> Rollout {
     let pod = Arc::make_mut(&mut rollout.goal.pods[0]);
     pod.key.name = name.into();
     let phase =
-        PodProgress::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
+        UpdatePhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
     rollout.notices = vec![(Duration::ZERO, Notice::Pod { pod: pod.key.clone(), phase })];
     rollout
 }

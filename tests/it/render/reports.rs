@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::k8s::events::Event;
 use engine::report::failure_report::{FailedPod, FailureReport, Instance, Log, Moment};
-use engine::report::progress::PodProgress;
+use engine::report::progress::UpdatePhase;
 use engine::state::outcome::EndResult;
 use kubectl_inplace::render::{JsonLines, Lines, Listener};
 
@@ -39,8 +39,8 @@ fn report(words: &str) -> FailureReport {
         log: Some(Log { instance: Instance::Previous, lines: vec!["starting".into(), words.into()] }),
         events: vec![event("Killing", 1), event("BackOff", 3)],
         time_line: vec![
-            moment(0, PodProgress::Patched),
-            moment(61, PodProgress::Starting { containers: vec!["side".into()] }),
+            moment(0, UpdatePhase::Patched),
+            moment(61, UpdatePhase::Starting { containers: vec!["side".into()] }),
         ],
         not_read: vec![],
     };

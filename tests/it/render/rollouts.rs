@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use engine::k8s::failure::Failure;
 use engine::plan::Start;
-use engine::report::progress::PodProgress;
+use engine::report::progress::UpdatePhase;
 use engine::report::{
-    ContainerEnd, ContainerTimes, FieldValue, NewPods, NotReady, Notice, Outcome, PodEnd, Standing, StandingField,
-    StandingImage, StartedAgain,
+    ContainerEnd, ContainerImages, ContainerTimes, FieldValue, FieldValues, NewPods, NotReady, Notice, Outcome, PodEnd,
+    PodsWithImage, StartedAgain,
 };
 use engine::rollout::{ContainerGoal, Follow, Goal, Mode, PodGoal};
 use engine::state::durable::{OwnerChange, StepName};
@@ -47,10 +47,10 @@ pub(super) fn samples() -> Vec<Rollout> {
 /// A rollout that stopped half way, with a given result.
 pub(super) fn ended(result: EndResult) -> Rollout {
     let phases = match result {
-        EndResult::Complete | EndResult::Aborted => [PodProgress::Done, PodProgress::Done, PodProgress::Done],
-        EndResult::Failed => [PodProgress::Done, crash(), PodProgress::Waiting],
-        EndResult::Superseded => [PodProgress::Done, gone(), PodProgress::Waiting],
-        EndResult::Deferred => [PodProgress::Done, left(), left()],
+        EndResult::Complete | EndResult::Aborted => [UpdatePhase::Done, UpdatePhase::Done, UpdatePhase::Done],
+        EndResult::Failed => [UpdatePhase::Done, crash(), UpdatePhase::Waiting],
+        EndResult::Superseded => [UpdatePhase::Done, gone(), UpdatePhase::Waiting],
+        EndResult::Deferred => [UpdatePhase::Done, left(), left()],
         EndResult::NothingToDo
         | EndResult::Paused
         | EndResult::Error
@@ -59,15 +59,15 @@ pub(super) fn ended(result: EndResult) -> Rollout {
         | EndResult::TimedOut
         | EndResult::Interrupted
         | EndResult::Terminated => {
-            [PodProgress::Done, PodProgress::Starting { containers: vec!["side".into()] }, PodProgress::Waiting]
+            [UpdatePhase::Done, UpdatePhase::Starting { containers: vec!["side".into()] }, UpdatePhase::Waiting]
         }
     };
     rollout("ended", goal(&PODS, Mode::PodsOnly), vec![], outcome(result, &phases))
 }
 
-fn left() -> PodProgress {
+fn left() -> UpdatePhase {
     let why = "Node didn't have enough resource: cpu, requested: 1200, used: 1270, capacity: 2000";
-    PodProgress::Left { why: Some(why.into()), node: "node-b".into() }
+    UpdatePhase::Left { why: Some(why.into()), node: "node-b".into() }
 }
 
 fn goal(pods: &[&str], mode: Mode) -> Goal {
@@ -118,20 +118,20 @@ fn rollout(name: &'static str, goal: Goal, notices: Vec<(u64, Notice)>, outcome:
     Rollout { name, goal, notices, outcome }
 }
 
-fn pod(name: &str, phase: PodProgress) -> Notice {
+fn pod(name: &str, phase: UpdatePhase) -> Notice {
     Notice::Pod { pod: key(name), phase }
 }
 
 /// The life of one pod from `at` on, in milliseconds.
 fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
     vec![
-        (at, pod(name, PodProgress::Patched)),
-        (at + 600, pod(name, PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None })),
+        (at, pod(name, UpdatePhase::Patched)),
+        (at + 600, pod(name, UpdatePhase::Restarting { containers: Vec::new(), waiting: None, until: None })),
         (
             at + 1_200,
             pod(
                 name,
-                PodProgress::Restarting {
+                UpdatePhase::Restarting {
                     containers: Vec::new(),
                     waiting: Some("ContainerCreating".into()),
                     until: None,
@@ -143,24 +143,24 @@ fn life(name: &str, at: u64) -> Vec<(u64, Notice)> {
             at + 1_300,
             pod(
                 name,
-                PodProgress::Restarting {
+                UpdatePhase::Restarting {
                     containers: Vec::new(),
                     waiting: Some("ContainerCreating".into()),
                     until: None,
                 },
             ),
         ),
-        (at + 2_000, pod(name, PodProgress::Starting { containers: vec!["side".into()] })),
-        (at + 3_000, pod(name, PodProgress::Stabilizing { hold_seconds: 5 })),
-        (at + 4_100, pod(name, PodProgress::Done)),
+        (at + 2_000, pod(name, UpdatePhase::Starting { containers: vec!["side".into()] })),
+        (at + 3_000, pod(name, UpdatePhase::Stabilizing { hold_seconds: 5 })),
+        (at + 4_100, pod(name, UpdatePhase::Done)),
     ]
 }
 
-fn outcome(result: EndResult, phases: &[PodProgress]) -> Outcome {
+fn outcome(result: EndResult, phases: &[UpdatePhase]) -> Outcome {
     let pods = phases.iter().zip(PODS).enumerate().map(|(index, (phase, name))| PodEnd {
         pod: key(name),
         phase: phase.clone(),
-        patched: !matches!(phase, PodProgress::Waiting),
+        patched: !matches!(phase, UpdatePhase::Waiting),
         containers: vec![ContainerEnd {
             container: "side".into(),
             from: Some("acme/side:1.27.1".into()),
@@ -169,8 +169,8 @@ fn outcome(result: EndResult, phases: &[PodProgress]) -> Outcome {
             twice: false,
             by_resize: false,
             again: None,
-            down_seconds: matches!(phase, PodProgress::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
-            times: times(matches!(phase, PodProgress::Done), index),
+            down_seconds: matches!(phase, UpdatePhase::Done).then(|| i64::try_from(1 + index / 2).unwrap()),
+            times: times(matches!(phase, UpdatePhase::Done), index),
         }],
         unplanned: vec![],
         as_before: vec![],
@@ -178,15 +178,15 @@ fn outcome(result: EndResult, phases: &[PodProgress]) -> Outcome {
         unchanged: false,
         not_ready: None,
     });
-    let image = |image: &str, pods, ready| StandingImage { image: image.into(), pods, ready };
-    let standing = Standing {
+    let image = |image: &str, pods, ready| PodsWithImage { image: image.into(), pods, ready };
+    let standing = ContainerImages {
         container: "side".into(),
         template: Some("acme/side:1.27.2".into()),
         new_pods: NewPods::AsTemplate,
         pods: vec![image("acme/side:1.27.1", 2, 2), image("acme/side:1.27.2", 1, 0)],
         going: 0,
     };
-    let field = StandingField {
+    let field = FieldValues {
         what: "app requests.cpu".into(),
         wanted: FieldValue::Is("200m".into()),
         template: FieldValue::Is("200m".into()),
@@ -225,8 +225,8 @@ fn times(done: bool, index: usize) -> ContainerTimes {
     }
 }
 
-fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodProgress {
-    PodProgress::Failing(Failure {
+fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> UpdatePhase {
+    UpdatePhase::Failing(Failure {
         container: Some("side".into()),
         reason: reason.into(),
         message: message.into(),
@@ -235,17 +235,17 @@ fn failing(reason: &str, message: &str, exit_code: Option<i64>) -> PodProgress {
     })
 }
 
-fn crash() -> PodProgress {
+fn crash() -> UpdatePhase {
     failing("CrashLoopBackOff", "back-off 10s restarting failed container", Some(3))
 }
 
-fn gone() -> PodProgress {
-    PodProgress::Gone { why: "it was deleted".into() }
+fn gone() -> UpdatePhase {
+    UpdatePhase::Gone { why: "it was deleted".into() }
 }
 
 fn complete() -> Rollout {
     let notices = PODS.into_iter().zip([0, 4_100, 8_200]).flat_map(|(name, at)| life(name, at)).collect();
-    let done = [PodProgress::Done, PodProgress::Done, PodProgress::Done];
+    let done = [UpdatePhase::Done, UpdatePhase::Done, UpdatePhase::Done];
     rollout("complete", goal(&PODS, Mode::PodsOnly), notices, outcome(EndResult::Complete, &done))
 }
 
@@ -254,25 +254,25 @@ fn durable_failed() -> Rollout {
     let steps = [StepName::SetTemplate, StepName::KeepHistory, StepName::SetReplicaSetTemplate, StepName::Unpause];
     let owner = steps.into_iter().zip(0_u64..).map(|(step, at)| (100 * at, Notice::Owner { step }));
     let mut notices: Vec<(u64, Notice)> = owner.collect();
-    notices.push((700, pod(PODS[0], PodProgress::Patched)));
+    notices.push((700, pod(PODS[0], UpdatePhase::Patched)));
     notices.push((1_900, pod(PODS[0], crash())));
-    let ends = outcome(EndResult::Failed, &[crash(), PodProgress::Waiting, PodProgress::Waiting]);
+    let ends = outcome(EndResult::Failed, &[crash(), UpdatePhase::Waiting, UpdatePhase::Waiting]);
     rollout("durable-failed", goal(&PODS, Mode::Durable), notices, Outcome { held: true, ..ends })
 }
 
 fn failed() -> Rollout {
     let mut notices = life(PODS[0], 0);
-    notices.push((4_100, pod(PODS[1], PodProgress::Patched)));
-    notices.push((4_800, pod(PODS[1], PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None })));
+    notices.push((4_100, pod(PODS[1], UpdatePhase::Patched)));
+    notices.push((4_800, pod(PODS[1], UpdatePhase::Restarting { containers: Vec::new(), waiting: None, until: None })));
     notices.push((5_900, pod(PODS[1], crash())));
-    let ends = outcome(EndResult::Failed, &[PodProgress::Done, crash(), PodProgress::Waiting]);
+    let ends = outcome(EndResult::Failed, &[UpdatePhase::Done, crash(), UpdatePhase::Waiting]);
     rollout("failed", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
 
 fn timed_out() -> Rollout {
-    let waiting = PodProgress::Restarting { containers: Vec::new(), waiting: Some("ErrImagePull".into()), until: None };
+    let waiting = UpdatePhase::Restarting { containers: Vec::new(), waiting: Some("ErrImagePull".into()), until: None };
     let notices = vec![
-        (0, pod(PODS[0], PodProgress::Patched)),
+        (0, pod(PODS[0], UpdatePhase::Patched)),
         (700, pod(PODS[0], waiting.clone())),
         (
             30_700,
@@ -284,18 +284,18 @@ fn timed_out() -> Rollout {
             },
         ),
     ];
-    let mut ends = outcome(EndResult::TimedOut, &[waiting, PodProgress::Waiting, PodProgress::Waiting]);
+    let mut ends = outcome(EndResult::TimedOut, &[waiting, UpdatePhase::Waiting, UpdatePhase::Waiting]);
     ends.why = Some("330 s have passed in all (--total-timeout)".into());
     ends.seconds = 330.0;
     rollout("timed-out", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
 
 fn superseded() -> Rollout {
-    let conflict = PodProgress::Conflict { container: "side".into(), image: "acme/side:3".into() };
+    let conflict = UpdatePhase::Conflict { container: "side".into(), image: "acme/side:3".into() };
     let mut notices = life(PODS[0], 0);
     notices.push((4_200, pod(PODS[1], conflict.clone())));
     notices.push((4_200, pod(PODS[2], gone())));
-    let mut ends = outcome(EndResult::Superseded, &[PodProgress::Done, conflict, gone()]);
+    let mut ends = outcome(EndResult::Superseded, &[UpdatePhase::Done, conflict, gone()]);
     for end in ends.pods.iter_mut().skip(1) {
         end.patched = false;
     }
@@ -307,7 +307,7 @@ fn superseded() -> Rollout {
 
 fn interrupted() -> Rollout {
     let notices = vec![(600, Notice::Stopping)];
-    let ends = outcome(EndResult::Interrupted, &[PodProgress::Waiting, PodProgress::Waiting, PodProgress::Waiting]);
+    let ends = outcome(EndResult::Interrupted, &[UpdatePhase::Waiting, UpdatePhase::Waiting, UpdatePhase::Waiting]);
     rollout("interrupted-at-once", goal(&PODS, Mode::PodsOnly), notices, Outcome { seconds: 0.7, ..ends })
 }
 
@@ -315,26 +315,26 @@ fn interrupted() -> Rollout {
 fn not_begun() -> Rollout {
     let why = "poddisruptionbudget/web allows no pod to be down now: its status allows 0 disruptions";
     let notices = vec![(100, Notice::WaitsToBegin { why: why.into() })];
-    let ends = outcome(EndResult::TimedOut, &[PodProgress::Waiting, PodProgress::Waiting, PodProgress::Waiting]);
+    let ends = outcome(EndResult::TimedOut, &[UpdatePhase::Waiting, UpdatePhase::Waiting, UpdatePhase::Waiting]);
     let why = Some(format!("no pod may be taken down: {why}"));
     rollout("not-begun", goal(&PODS, Mode::Durable), notices, Outcome { nothing_changed: true, why, ..ends })
 }
 
 fn followed() -> Rollout {
     let notices = vec![
-        (100, pod(PODS[0], PodProgress::Done)),
-        (100, pod(PODS[1], PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None })),
+        (100, pod(PODS[0], UpdatePhase::Done)),
+        (100, pod(PODS[1], UpdatePhase::Restarting { containers: Vec::new(), waiting: None, until: None })),
         (
             900,
             pod(
                 PODS[1],
-                PodProgress::Unverified { containers: Vec::new(), why: "its start is as old as the change".into() },
+                UpdatePhase::Unverified { containers: Vec::new(), why: "its start is as old as the change".into() },
             ),
         ),
-        (2_000, pod(PODS[1], PodProgress::Done)),
-        (2_500, pod(PODS[2], PodProgress::Done)),
+        (2_000, pod(PODS[1], UpdatePhase::Done)),
+        (2_500, pod(PODS[2], UpdatePhase::Done)),
     ];
-    let mut ends = outcome(EndResult::Complete, &[PodProgress::Done, PodProgress::Done, PodProgress::Done]);
+    let mut ends = outcome(EndResult::Complete, &[UpdatePhase::Done, UpdatePhase::Done, UpdatePhase::Done]);
     for end in &mut ends.pods {
         end.patched = false;
     }
@@ -344,30 +344,30 @@ fn followed() -> Rollout {
 
 fn every_phase() -> Rollout {
     let phases = [
-        PodProgress::Waiting,
-        PodProgress::Patched,
-        PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None },
-        PodProgress::Restarting { containers: Vec::new(), waiting: Some("PodInitializing".into()), until: None },
-        PodProgress::Resizing { why: None, deferred_by: None },
-        PodProgress::Resizing {
+        UpdatePhase::Waiting,
+        UpdatePhase::Patched,
+        UpdatePhase::Restarting { containers: Vec::new(), waiting: None, until: None },
+        UpdatePhase::Restarting { containers: Vec::new(), waiting: Some("PodInitializing".into()), until: None },
+        UpdatePhase::Resizing { why: None, deferred_by: None },
+        UpdatePhase::Resizing {
             why: Some("Node didn't have enough resource: cpu".into()),
             deferred_by: Some("node-b".into()),
         },
         left(),
-        PodProgress::Starting { containers: vec!["side".into()] },
-        PodProgress::Stabilizing { hold_seconds: 90 },
-        PodProgress::Unverified { containers: vec!["side".into()], why: "nothing tells the containers apart".into() },
-        PodProgress::Done,
+        UpdatePhase::Starting { containers: vec!["side".into()] },
+        UpdatePhase::Stabilizing { hold_seconds: 90 },
+        UpdatePhase::Unverified { containers: vec!["side".into()], why: "nothing tells the containers apart".into() },
+        UpdatePhase::Done,
         failing("InvalidImageName", "couldn't parse image name", None),
-        PodProgress::Failing(Failure {
+        UpdatePhase::Failing(Failure {
             container: None,
             reason: "PodFinished".into(),
             message: String::new(),
             exit_code: None,
             stays_down: false,
         }),
-        PodProgress::Conflict { container: "side".into(), image: "acme/side:3".into() },
-        PodProgress::Overtaken {
+        UpdatePhase::Conflict { container: "side".into(), image: "acme/side:3".into() },
+        UpdatePhase::Overtaken {
             why: "its spec.containers[side].resources.requests.cpu was changed by another client".into(),
         },
         gone(),
@@ -375,7 +375,7 @@ fn every_phase() -> Rollout {
     let notices = phases.into_iter().zip(1..).map(|(phase, at)| (at * 500, pod(PODS[0], phase))).collect();
     let ends = outcome(
         EndResult::Terminated,
-        &[gone(), PodProgress::Starting { containers: vec!["side".into()] }, PodProgress::Waiting],
+        &[gone(), UpdatePhase::Starting { containers: vec!["side".into()] }, UpdatePhase::Waiting],
     );
     rollout("every-phase", goal(&PODS, Mode::PodsOnly), notices, ends)
 }
@@ -383,7 +383,7 @@ fn every_phase() -> Rollout {
 fn every_notice() -> Rollout {
     let notices = vec![
         (200, Notice::WaitsToBegin { why: "poddisruptionbudget/web allows no pod to be down now".into() }),
-        (300, pod(PODS[0], PodProgress::Patched)),
+        (300, pod(PODS[0], UpdatePhase::Patched)),
         (500, Notice::Retrying { pod: key(PODS[0]), why: "429 too many requests".into() }),
         (1_000, Notice::WatchLost { why: "connection reset".into() }),
         (1_500, Notice::WatchRestored),
@@ -393,7 +393,7 @@ fn every_notice() -> Rollout {
         (62_000, Notice::StillWaiting { done: 0, total: 3, pods: vec![], why: None }),
         (63_000, Notice::Stopping),
     ];
-    let ends = outcome(EndResult::Interrupted, &[PodProgress::Patched, PodProgress::Waiting, PodProgress::Waiting]);
+    let ends = outcome(EndResult::Interrupted, &[UpdatePhase::Patched, UpdatePhase::Waiting, UpdatePhase::Waiting]);
     rollout("every-notice", goal(&PODS, Mode::PodsOnly), notices, Outcome { seconds: 63.1, ..ends })
 }
 
@@ -401,12 +401,12 @@ fn many_in_hand() -> Rollout {
     let names: Vec<String> = (0..40).map(|index| format!("web-{index:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let restarting =
-        || PodProgress::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
+        || UpdatePhase::Restarting { containers: Vec::new(), waiting: Some("ContainerCreating".into()), until: None };
     let mut notices: Vec<(u64, Notice)> = names.iter().take(25).map(|name| (500, pod(name, restarting()))).collect();
-    notices.extend(names.iter().take(2).map(|name| (1_500, pod(name, PodProgress::Done))));
+    notices.extend(names.iter().take(2).map(|name| (1_500, pod(name, UpdatePhase::Done))));
     let pods = names.iter().enumerate().map(|(index, name)| PodEnd {
         pod: key(name),
-        phase: if index < 2 { PodProgress::Done } else { restarting() },
+        phase: if index < 2 { UpdatePhase::Done } else { restarting() },
         patched: index < 25,
         containers: vec![],
         unplanned: vec![],
@@ -445,19 +445,19 @@ pub(super) fn long() -> Rollout {
         .into();
     }
     goal.lock.rollout.policy.max_unavailable = 2;
-    let restarting = |waiting: Option<&str>| PodProgress::Restarting {
+    let restarting = |waiting: Option<&str>| UpdatePhase::Restarting {
         containers: Vec::new(),
         waiting: waiting.map(str::to_owned),
         until: None,
     };
     let notices = vec![
-        (100, pod(names[0], PodProgress::Draining { services: vec!["reconciliation".into()] })),
-        (1_400, pod(names[0], PodProgress::Patched)),
+        (100, pod(names[0], UpdatePhase::Draining { services: vec!["reconciliation".into()] })),
+        (1_400, pod(names[0], UpdatePhase::Patched)),
         (2_100, pod(names[0], restarting(Some("ContainerCreating")))),
         (2_200, Notice::BudgetHolds { down: 2, allowed: 2 }),
-        (5_000, pod(names[0], PodProgress::Done)),
+        (5_000, pod(names[0], UpdatePhase::Done)),
         (5_100, pod(names[1], restarting(None))),
-        (5_200, pod(names[2], PodProgress::Stabilizing { hold_seconds: 5 })),
+        (5_200, pod(names[2], UpdatePhase::Stabilizing { hold_seconds: 5 })),
         (9_000, Notice::Stopping),
     ];
     let ends: Vec<PodEnd> = names
@@ -466,9 +466,9 @@ pub(super) fn long() -> Rollout {
         .map(|(index, name)| PodEnd {
             pod: key(name),
             phase: match index {
-                0 => PodProgress::Done,
+                0 => UpdatePhase::Done,
                 1 => restarting(None),
-                _ => PodProgress::Waiting,
+                _ => UpdatePhase::Waiting,
             },
             patched: index < 2,
             containers: vec![],
@@ -488,7 +488,7 @@ fn no_pods() -> Rollout {
 }
 
 fn unplanned() -> Rollout {
-    let mut ends = outcome(EndResult::Complete, &[PodProgress::Done, PodProgress::Done, PodProgress::Done]);
+    let mut ends = outcome(EndResult::Complete, &[UpdatePhase::Done, UpdatePhase::Done, UpdatePhase::Done]);
     ends.pods[0].unplanned = vec!["side".into()];
     ends.pods[0].containers[0].again = Some(StartedAgain { times: 2, exit_code: Some(3) });
     ends.pods[0].containers[0].down_seconds = None;
@@ -511,11 +511,11 @@ fn unplanned() -> Rollout {
         down_seconds: None,
         times: ContainerTimes::default(),
     });
-    rollout("unplanned", goal, vec![(0, pod(PODS[0], PodProgress::Patched))], ends)
+    rollout("unplanned", goal, vec![(0, pod(PODS[0], UpdatePhase::Patched))], ends)
 }
 
 fn hostile() -> Rollout {
-    let failure = PodProgress::Failing(Failure {
+    let failure = UpdatePhase::Failing(Failure {
         container: Some(HOSTILE.into()),
         reason: HOSTILE.into(),
         message: format!("{HOSTILE}{}", "y".repeat(10_000)),
@@ -527,18 +527,18 @@ fn hostile() -> Rollout {
             300,
             pod(
                 PODS[0],
-                PodProgress::Restarting { containers: Vec::new(), waiting: Some(HOSTILE.into()), until: None },
+                UpdatePhase::Restarting { containers: Vec::new(), waiting: Some(HOSTILE.into()), until: None },
             ),
         ),
         (600, Notice::Retrying { pod: key(PODS[0]), why: HOSTILE.into() }),
         (900, Notice::WatchLost { why: HOSTILE.into() }),
-        (1_200, pod(HOSTILE, PodProgress::Unverified { containers: vec![HOSTILE.into()], why: HOSTILE.into() })),
+        (1_200, pod(HOSTILE, UpdatePhase::Unverified { containers: vec![HOSTILE.into()], why: HOSTILE.into() })),
         (1_500, pod(PODS[0], failure.clone())),
     ];
     let mut goal = goal(&PODS, Mode::PodsOnly);
     goal.workload.namespace = HOSTILE.into();
     goal.workload.name = HOSTILE.into();
-    let mut ends = outcome(EndResult::Failed, &[failure, PodProgress::Waiting, PodProgress::Waiting]);
+    let mut ends = outcome(EndResult::Failed, &[failure, UpdatePhase::Waiting, UpdatePhase::Waiting]);
     ends.workload = goal.workload.clone();
     ends.why = Some(HOSTILE.into());
     rollout("hostile", goal, notices, ends)

@@ -11,7 +11,7 @@ use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
-use engine::plan::{Denied, Intent, LiveWorkload, Manifest, Options, Subset};
+use engine::plan::{Denied, Intent, Manifest, Options, Snapshot, Subset};
 use engine::state::hook::Hooks;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
 use kubectl_inplace::manifest;
@@ -84,7 +84,7 @@ impl Folder {
     }
 
     /// Reads the live objects.
-    pub(super) fn live(&mut self, kind: WorkloadKind) -> Result<LiveWorkload, String> {
+    pub(super) fn live(&mut self, kind: WorkloadKind) -> Result<Snapshot, String> {
         let object = self.object("workload.yaml", kind)?;
         let workload = Workload::from_object(kind, object).ok_or("workload.yaml has no name or no uid")?;
         let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
@@ -136,7 +136,7 @@ impl Folder {
     }
 
     /// Reads what was there when the plan was saved, if it is a saved one.
-    pub(super) fn saved_from(&mut self, live: &LiveWorkload) -> Result<Option<LiveWorkload>, String> {
+    pub(super) fn saved_from(&mut self, live: &Snapshot) -> Result<Option<Snapshot>, String> {
         let Some(mut pods) = self.optional("saved.yaml")? else { return Ok(None) };
         let kind = live.workload.reference.kind;
         if pods.is_empty() {
@@ -146,7 +146,7 @@ impl Folder {
             Workload::from_object(kind, pods.remove(0)).ok_or("saved.yaml: the owner has no name or no uid")?;
         let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
         let pods = pods.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Some(LiveWorkload { workload, pods, ..live.clone() }))
+        Ok(Some(Snapshot { workload, pods, ..live.clone() }))
     }
 
     fn lines(&mut self, file: &'static str) -> Result<Vec<String>, String> {
@@ -182,7 +182,7 @@ impl Folder {
         Ok(Some(deployment))
     }
 
-    fn kubelets(&mut self, live: &mut LiveWorkload) -> Result<(), String> {
+    fn kubelets(&mut self, live: &mut Snapshot) -> Result<(), String> {
         if !live.pods.iter().any(needs_kubelet) {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl Folder {
     }
 
     /// Reads what is wanted.
-    pub(super) fn intent(&mut self, live: &LiveWorkload) -> Result<Intent, String> {
+    pub(super) fn intent(&mut self, live: &Snapshot) -> Result<Intent, String> {
         if let Some(words) = self.words("restart")? {
             let [containers, _] = words.as_slice() else {
                 return Err("restart is not CONTAINERS and the time".into());
@@ -272,7 +272,7 @@ impl Folder {
     }
 
     /// The command that carries the plan out.
-    pub(super) fn command(&mut self, live: &LiveWorkload) -> String {
+    pub(super) fn command(&mut self, live: &Snapshot) -> String {
         let reference = &live.workload.reference;
         if let Some(words) = self.words("restart").ok().flatten() {
             return format!("kubectl inplace restart {reference} -c {}", words.first().map_or("", String::as_str));

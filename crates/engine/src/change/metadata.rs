@@ -27,7 +27,7 @@ impl ValueChange {
     }
 
     /// Takes what was before from values that changed first.
-    pub(super) fn begin_where<K: Ord>(values: &mut BTreeMap<K, Self>, first: &BTreeMap<K, Self>) {
+    pub(super) fn rebase_on<K: Ord>(values: &mut BTreeMap<K, Self>, first: &BTreeMap<K, Self>) {
         for (key, value) in values {
             if let Some(first) = first.get(key) {
                 value.from.clone_from(&first.from);
@@ -98,9 +98,9 @@ impl MetadataChange {
         other.iter().all(|(map, key, _)| self.of(map).contains_key(key))
     }
 
-    pub(super) fn begin_where(&mut self, first: &Self) {
+    pub(super) fn rebase_on(&mut self, first: &Self) {
         for map in MetadataMap::ALL {
-            ValueChange::begin_where(self.of_mut(map), first.of(map));
+            ValueChange::rebase_on(self.of_mut(map), first.of(map));
         }
     }
 

@@ -309,10 +309,10 @@ impl FieldChanges {
     }
 
     /// Takes what was before from a change that came first, of what both of them set.
-    pub fn begin_where(&mut self, first: &Self) {
-        self.metadata.begin_where(&first.metadata);
-        self.tolerations.begin_where(&first.tolerations);
-        self.resources.begin_where(&first.resources);
+    pub fn rebase_on(&mut self, first: &Self) {
+        self.metadata.rebase_on(&first.metadata);
+        self.tolerations.rebase_on(&first.tolerations);
+        self.resources.rebase_on(&first.resources);
     }
 
     fn refused(&self, workload: &Workload, direction: Direction) -> Vec<Reason> {
@@ -401,7 +401,7 @@ impl FieldChanges {
     }
 
     /// Returns a value that a template does not have as the change has set it; what it has now is the row's `before`.
-    pub fn not_in_force(&self, template: &Value) -> Option<Row> {
+    pub fn first_changed_since(&self, template: &Value) -> Option<Row> {
         let mut wanted = template.clone();
         self.apply(&mut wanted)?;
         Self::between(template, &wanted, &mut Claimed::new()).rows().into_iter().next()

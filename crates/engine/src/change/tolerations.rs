@@ -67,7 +67,7 @@ impl TolerationsChange {
         other.gained().chain(other.lost()).all(touches)
     }
 
-    pub(super) fn begin_where(&mut self, first: &Self) {
+    pub(super) fn rebase_on(&mut self, first: &Self) {
         if !first.is_empty() {
             self.from.clone_from(&first.from);
         }

@@ -12,7 +12,7 @@ use crate::k8s::names::{PodKey, RolloutId};
 use crate::k8s::permissions::{Asked, ClusterCommand, Deed};
 use crate::k8s::pod::{Container, Pod, PodSpec};
 use crate::kinds::PODS;
-use crate::plan::live::{Denied, LiveWorkload};
+use crate::plan::live::{Denied, Snapshot};
 use crate::plan::resize;
 use crate::rollout::patch::{NewImage, PodPart, PodPatch, patches};
 use crate::rollout::pre_pull::{self, Lacking, PrePull, Pull, PullAnswer};
@@ -85,7 +85,7 @@ pub fn taken(
 
 impl WorkloadPlan {
     /// Returns what to ask the server: exactly the patches, one for each distinct pod spec; and whether that is all of them.
-    pub fn questions(&self, live: &LiveWorkload, id: &RolloutId, field_manager: &str) -> (Vec<Question>, bool) {
+    pub fn questions(&self, live: &Snapshot, id: &RolloutId, field_manager: &str) -> (Vec<Question>, bool) {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         let mut asked: Vec<(Vec<PodPatch>, Vec<PodKey>)> = Vec::new();
         let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
@@ -122,7 +122,7 @@ impl WorkloadPlan {
         mut self,
         denied: Result<Vec<Denied>, String>,
         dry_run: Option<DryRun>,
-        live: &LiveWorkload,
+        live: &Snapshot,
     ) -> Self {
         match denied {
             Ok(denied) => self.lacks(&denied),
@@ -158,19 +158,19 @@ impl WorkloadPlan {
     }
 
     /// Returns whether the server makes another image of one that the plan gives the template, or has there before.
-    pub fn is_made_otherwise(&self, live: &LiveWorkload) -> bool {
+    pub fn is_made_otherwise(&self, live: &Snapshot) -> bool {
         let mut images = self.durable.iter().flat_map(|plan| &plan.rollout.change.images);
         images
             .any(|(name, image)| [&image.from, &image.to].into_iter().any(|image| live.in_pods(name, image).is_some()))
     }
 
     /// Returns the template that the plan leads to, where it changes it.
-    pub fn template_after(&self, live: &LiveWorkload) -> Option<Value> {
+    pub fn template_after(&self, live: &Snapshot) -> Option<Value> {
         self.durable.as_ref()?.rollout.change.apply(live.workload.template())
     }
 
     /// A pod's plan, and the pod.
-    fn planned<'a>(&'a self, pod: &PodKey, live: &'a LiveWorkload) -> Option<(&'a PodPlan, &'a Pod)> {
+    fn planned<'a>(&'a self, pod: &PodKey, live: &'a Snapshot) -> Option<(&'a PodPlan, &'a Pod)> {
         self.pods.iter().find(|plan| plan.pod == *pod).zip(live.pods.iter().find(|known| known.key == *pod))
     }
 
@@ -178,7 +178,7 @@ impl WorkloadPlan {
         &mut self,
         Question { patch, pods }: Question,
         answer: PatchAnswer,
-        (live, is_way_back): (&LiveWorkload, bool),
+        (live, is_way_back): (&Snapshot, bool),
     ) {
         let PodPatch { key: pod, part, .. } = patch;
         let reason = match answer {

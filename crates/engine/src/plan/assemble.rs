@@ -1,4 +1,4 @@
-//! Builds a [`LiveWorkload`] from objects: the only place, whoever has read them.
+//! Builds a [`Snapshot`] from objects: the only place, whoever has read them.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::k8s::names::Uid;
 use crate::k8s::pod::{Container, Pod};
 use crate::k8s::workload::{Workload, controller_of};
 use crate::kinds::deployment_revision;
-use crate::plan::live::{LiveWorkload, Surroundings};
+use crate::plan::live::{Snapshot, Surroundings};
 use crate::value::json_path::text;
 use crate::value::kubelet_version::KubeletVersion;
 
 /// What was read of a workload besides itself. What could not be read stays empty, and the reader notes that in the
-/// [`LiveWorkload`].
+/// [`Snapshot`].
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     /// The pods that its selector matches; of a pod, itself.
@@ -24,7 +24,7 @@ pub struct Objects {
     pub maker: Option<Value>,
 }
 
-pub fn assemble(workload: Workload, objects: Objects) -> LiveWorkload {
+pub fn assemble(workload: Workload, objects: Objects) -> Snapshot {
     let kind = workload.reference.kind;
     let mut owned = objects.owned;
     owned.retain(|object| controller_uid(object) == Some(workload.uid.as_str()));
@@ -34,7 +34,7 @@ pub fn assemble(workload: Workload, objects: Objects) -> LiveWorkload {
         (true, Some(_)) => owned.iter().map(|set| Uid::from(text(set, "/metadata/uid"))).collect(),
     };
     let newer_in_deployment = objects.maker.and_then(|maker| newer(&maker, &workload));
-    LiveWorkload {
+    Snapshot {
         workload,
         controllers,
         pods: objects.pods,

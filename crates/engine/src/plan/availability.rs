@@ -12,7 +12,7 @@ use crate::k8s::failure;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{ContainerList, ContainerStatus, Pod};
 use crate::kinds::{Replicas, WorkloadKind};
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::rollout::{Goal, PodGoal, Policy};
 use crate::state::again;
 
@@ -122,7 +122,7 @@ pub(super) fn none_serves(context: &Context<'_>, pods: &[(PodPlan, &Pod)], pace:
 }
 
 /// Returns whether the one pod of a workload is ready and restarts, where a rollout goes on or is rolled back.
-pub fn only_pod_restarts(goal: &Goal, live: &LiveWorkload) -> bool {
+pub fn only_pod_restarts(goal: &Goal, live: &Snapshot) -> bool {
     let present = live.pods.iter().filter(|pod| pod.is_present() && pod.is_controlled_by(&goal.controllers));
     let present: Vec<&Pod> = present.collect();
     let changes = |pod: &PodGoal| pod.containers.values().any(|it| it.restarts && (it.by_resize || it.from != it.to));

@@ -12,7 +12,7 @@ use crate::change::reason::Warning;
 use crate::k8s::failure;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::rollout::Goal;
 use crate::state::evidence::{Baseline, last_ended};
 use crate::state::starts::{self, FORGETS_SECONDS};
@@ -68,7 +68,7 @@ pub(super) fn warnings(held_back: impl IntoIterator<Item = (ContainerName, Strin
 }
 
 /// Returns the same warnings for a goal without a plan: one that resumes a rollout, or takes it back.
-pub fn held_back(live: &LiveWorkload, goal: &Goal) -> Vec<Warning> {
+pub fn held_back(live: &Snapshot, goal: &Goal) -> Vec<Warning> {
     let now = live.surroundings.now.as_deref();
     let mut found = Vec::new();
     for pod_goal in &goal.pods {

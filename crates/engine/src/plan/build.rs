@@ -28,7 +28,7 @@ use crate::k8s::workload::Workload;
 use crate::kinds;
 use crate::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::plan::intent::{Intent, IntentError};
-use crate::plan::live::{LiveWorkload, Options, Subset};
+use crate::plan::live::{Options, Snapshot, Subset};
 use crate::rollout::{Goal, PodGoal, Policy};
 use crate::state::durable::stateful_set;
 use crate::value::kubelet_version::KubeletVersion;
@@ -38,7 +38,7 @@ use crate::value::suggest;
 ///
 /// # Errors
 /// When what is wanted is not known: nothing to undo is recorded, or it is not clear what is to be restarted.
-pub fn build(intent: &Intent, live: &LiveWorkload, options: &Options) -> Result<WorkloadPlan, IntentError> {
+pub fn build(intent: &Intent, live: &Snapshot, options: &Options) -> Result<WorkloadPlan, IntentError> {
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
     let wanted = Wanted::new(intent, live, &known, &mut reasons)?;
@@ -46,7 +46,7 @@ pub fn build(intent: &Intent, live: &LiveWorkload, options: &Options) -> Result<
 }
 
 /// Builds the plan of a workload that gets an object in the form in which it would be stored.
-pub(super) fn of_manifest(object: &Value, live: &LiveWorkload, options: &Options) -> WorkloadPlan {
+pub(super) fn of_manifest(object: &Value, live: &Snapshot, options: &Options) -> WorkloadPlan {
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
     let wanted = Wanted::of_manifest(live, &known, object, &mut reasons);
@@ -56,7 +56,7 @@ pub(super) fn of_manifest(object: &Value, live: &LiveWorkload, options: &Options
 fn planned(
     (known, wanted): (&Known, &Wanted<'_>),
     mut reasons: Vec<Reason>,
-    live: &LiveWorkload,
+    live: &Snapshot,
     options: &Options,
 ) -> WorkloadPlan {
     reasons.extend(live.surroundings.server.and_then(|server| too_old(server, wanted.fields(), live)));
@@ -211,7 +211,7 @@ fn settle_holder(reasons: &mut Vec<Reason>, warnings: &mut Vec<Warning>, pods: &
 const OLDEST_SERVER: KubeletVersion = KubeletVersion::new(1, 23);
 
 /// Returns why the server does not support what is left of a rollout in its pods.
-pub fn server_lacks(goal: &Goal, live: &LiveWorkload, server: KubeletVersion) -> Option<Reason> {
+pub fn server_lacks(goal: &Goal, live: &Snapshot, server: KubeletVersion) -> Option<Reason> {
     let left = |pod: &Arc<PodGoal>| {
         let found = live.pods.iter().find(|found| found.key == pod.key)?;
         too_old(server, &pod.fields.left_in(found), live)
@@ -219,7 +219,7 @@ pub fn server_lacks(goal: &Goal, live: &LiveWorkload, server: KubeletVersion) ->
     goal.pods.iter().find_map(left)
 }
 
-fn too_old(server: KubeletVersion, fields: &FieldChanges, live: &LiveWorkload) -> Option<Reason> {
+fn too_old(server: KubeletVersion, fields: &FieldChanges, live: &Snapshot) -> Option<Reason> {
     let spec = live.workload.template().get("spec").unwrap_or(&Value::Null);
     let needs = fields.resources.oldest_server(spec).map_or(OLDEST_SERVER, |needs| needs.max(OLDEST_SERVER));
     (server < needs).then(|| Reason::ServerTooOld { server: server.to_string(), needs: needs.to_string() })
@@ -253,7 +253,7 @@ pub fn workload_of(pod: &Pod) -> Option<WorkloadRef> {
     }
 }
 
-fn denied(live: &LiveWorkload) -> Vec<Reason> {
+fn denied(live: &Snapshot) -> Vec<Reason> {
     live.surroundings.denied.iter().map(|denied| denied.reason(&live.workload.reference)).collect()
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::held::is_stale;
-use super::rollout_state::{RolloutState, life, present, rollout_state};
+use super::rollout_state::{RolloutState, lease_state, present_lock, rollout_state};
 use super::wanted::Context;
 use super::{Verdict, WorkloadPlan};
 use super::{held, revision};
@@ -17,7 +17,7 @@ use crate::k8s::pod::{ContainerList, Pod};
 use crate::k8s::workload::Workload;
 use crate::kinds;
 use crate::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::state::durable::lease::LeaseState;
 use crate::state::durable::lock::{Lock, LockState};
 use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
@@ -101,7 +101,7 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     let mut rollout = Rollout { change, only: only(context), ..Rollout::default() };
     rollout.digests = digests(context, &rollout.change);
     let mut plan = DurablePlan { rollout, revision: None, takes_over: None };
-    let lock = present(context.live);
+    let lock = present_lock(context.live);
     if let Some(lock) = lock.filter(|lock| !is_stale(context.live, lock)) {
         plan.rollout.strategy = lock.rollout.strategy.clone();
         plan.rollout.origin = origin(&lock);
@@ -152,7 +152,7 @@ fn only(context: &Context<'_>) -> BTreeSet<String> {
 
 impl WorkloadPlan {
     /// Returns whether a rollout prevents the plan, or is left though there is nothing to do.
-    pub fn is_held(&self, live: &LiveWorkload) -> bool {
+    pub fn is_held(&self, live: &Snapshot) -> bool {
         let is_in_the_way = |reason: &Reason| {
             matches!(reason, Reason::OwnerPaused { by_a_rollout: true, .. } | Reason::RolloutHeld { .. })
         };
@@ -165,11 +165,11 @@ impl WorkloadPlan {
 ///
 /// The template may ask for what is wanted already because a rollout was stopped halfway: only that rollout can finish
 /// its owner, whoever repeats the command.
-pub(super) fn held_by_another(live: &LiveWorkload, take_over: bool, leaves_the_owner: bool) -> Option<Reason> {
+pub(super) fn held_by_another(live: &Snapshot, take_over: bool, leaves_the_owner: bool) -> Option<Reason> {
     if lock_is_unreadable(&live.workload) {
         return (!take_over || !leaves_the_owner).then(held_by_somebody);
     }
-    let lock = present(live)?;
+    let lock = present_lock(live)?;
     let is_stale = is_stale(live, &lock);
     let holds = !is_stale && (!leaves_the_owner || lock.state == LockState::Running && !take_over);
     holds.then(|| held(live, &lock, false))
@@ -188,10 +188,10 @@ fn held_by_somebody() -> Reason {
     }
 }
 
-fn held(live: &LiveWorkload, lock: &Lock, makes_way: bool) -> Reason {
+fn held(live: &Snapshot, lock: &Lock, makes_way: bool) -> Reason {
     let by = lock.lease.as_ref().map(|lease| format!("run by {}, ", lease.sentence())).unwrap_or_default();
-    let life = life(live, lock);
-    let is_at_work = life.may_be_at_work();
+    let life = lease_state(live, lock);
+    let is_at_work = life.may_be_active();
     let run = if life == LeaseState::Ended { String::new() } else { format!("{by}{}", life.sentence()) };
     Reason::RolloutHeld {
         id: lock.rollout.id.to_string(),
@@ -261,7 +261,7 @@ fn only_holder<'s>(workload: &Workload, sets: &'s [Value]) -> Option<&'s Value> 
 
 /// Returns what becomes of the pods of a paused Deployment once it is resumed: its controller moves them to the
 /// ReplicaSet that holds the template, or to a new one.
-pub fn if_resumed(live: &LiveWorkload) -> IfResumed {
+pub fn if_resumed(live: &Snapshot) -> IfResumed {
     let sets = &live.surroundings.owned;
     // The parts of a template that were not read are not compared.
     let is_read = sets.iter().any(|set| set.pointer("/spec/template").is_some());
@@ -274,7 +274,7 @@ pub fn if_resumed(live: &LiveWorkload) -> IfResumed {
 
 /// Returns whether what was read is about to settle: the controller has not seen its owner's present spec yet, or owner
 /// and revisions were read before and after somebody's write. It is worth another read in a moment.
-pub fn is_behind(live: &LiveWorkload) -> bool {
+pub fn is_behind(live: &Snapshot) -> bool {
     let workload = &live.workload;
     let owned = &live.surroundings.owned;
     if !workload.is_observed() {
@@ -315,7 +315,7 @@ fn of_deployment(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Ve
 ///
 /// Every ReplicaSet is an old one once no ReplicaSet has the template (`cleanupDeployment`). With a longer history the
 /// oldest goes as in any rollout.
-pub(super) fn evicted(plan: &DurablePlan, live: &LiveWorkload) -> Option<Warning> {
+pub(super) fn evicted(plan: &DurablePlan, live: &Snapshot) -> Option<Warning> {
     let limit = live.workload.object.pointer("/spec/revisionHistoryLimit").and_then(Value::as_i64);
     // On a swap a ReplicaSet has the new template at once, and only the current one counts as old.
     if plan.rollout.history != HistoryStep::Create || limit != Some(1) {
@@ -350,7 +350,7 @@ fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec
 }
 
 /// The templates before and after: derived from the revision that the lock names, which nobody else writes to.
-pub(super) fn before_after(live: &LiveWorkload, lock: &Lock) -> (Value, Value) {
+pub(super) fn before_after(live: &Snapshot, lock: &Lock) -> (Value, Value) {
     let workload = &live.workload;
     let named = lock.rollout.outgoing.as_ref().and_then(|outgoing| outgoing.find(&live.surroundings.owned));
     // A rollout that took the place of another one, and goes back to where that one began, has neither side. Nor has

@@ -14,7 +14,7 @@ use crate::change::FieldChanges;
 use crate::change::target::Images;
 use crate::k8s::names::{ContainerName, PodKey, RolloutId};
 use crate::k8s::pod::{Container, ContainerList, ContainerStatus, Pod};
-use crate::plan::live::{LiveWorkload, Options};
+use crate::plan::live::{Options, Snapshot};
 use crate::rollout::pre_pull::PrePull;
 use crate::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Follow, Goal, PodGoal};
 use crate::state::durable::lock::Lock;
@@ -63,7 +63,7 @@ impl WorkloadPlan {
 /// What a pod does not ask for yet is waited for where it is known to come: the images given, those of the rollout that
 /// holds the workload, and those of an update of pods alone that may still be in progress. `now` is the wall clock
 /// (RFC 3339). Pods that are terminating or have ended are left out.
-pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
+pub fn follow(live: &Snapshot, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
     let coming = ExpectedChange::of(live, &pods, now);
@@ -87,7 +87,7 @@ pub fn follow(live: &LiveWorkload, images: Option<&Images>, options: &Options, i
 }
 
 /// What a run wants of a workload's pods, and of nothing else.
-pub(super) fn of_pods(live: &LiveWorkload, lock: Lock, pods: Vec<Arc<PodGoal>>, start: &Start) -> Goal {
+pub(super) fn of_pods(live: &Snapshot, lock: Lock, pods: Vec<Arc<PodGoal>>, start: &Start) -> Goal {
     Goal {
         lock,
         workload: live.workload.reference.clone(),
@@ -105,7 +105,7 @@ pub(super) fn of_pods(live: &LiveWorkload, lock: Lock, pods: Vec<Arc<PodGoal>>, 
 }
 
 /// Returns how far the owner's controller is, where it replaces pods by itself: that is no update in place.
-pub fn replacing(live: &LiveWorkload) -> Option<String> {
+pub fn replacing(live: &Snapshot) -> Option<String> {
     if matches!(lock_of(&live.workload), Ok(Some(_))) {
         return None;
     }
@@ -114,7 +114,7 @@ pub fn replacing(live: &LiveWorkload) -> Option<String> {
     live.pods.iter().any(|pod| is_followed(live, pod) && revision.another(pod).is_some()).then_some(status)
 }
 
-fn is_followed(live: &LiveWorkload, pod: &Pod) -> bool {
+fn is_followed(live: &Snapshot, pod: &Pod) -> bool {
     pod.belongs_to(&live.controllers) && pod.is_present()
 }
 
@@ -127,20 +127,20 @@ struct ExpectedChange {
 }
 
 impl ExpectedChange {
-    fn of(live: &LiveWorkload, pods: &[&Pod], now: &str) -> Self {
+    fn of(live: &Snapshot, pods: &[&Pod], now: &str) -> Self {
         let lock = lock_of(&live.workload).ok().flatten();
-        let record = if lock.is_none() { may_go_on(pods, now) } else { None };
+        let record = if lock.is_none() { newest_open_update(pods, now) } else { None };
         Self { lock, record }
     }
 
     /// The rollout that holds the workload, if it is about that pod.
-    fn rollout_of(&self, live: &LiveWorkload, pod: &Pod) -> Option<&Lock> {
+    fn rollout_of(&self, live: &Snapshot, pod: &Pod) -> Option<&Lock> {
         let lock = self.lock.as_ref().filter(|lock| lock.rollout.chooses(&pod.key));
         lock.filter(|_| !revision::is_below_partition(&live.workload, pod))
     }
 
     /// What comes to a pod other than images.
-    fn fields(&self, live: &LiveWorkload, pod: &Pod) -> FieldChanges {
+    fn fields(&self, live: &Snapshot, pod: &Pod) -> FieldChanges {
         self.rollout_of(live, pod).map(|lock| lock.rollout.directed().fields.left_in(pod)).unwrap_or_default()
     }
 
@@ -152,7 +152,7 @@ impl ExpectedChange {
     }
 
     /// What pods get in place of this image, where admission changes it.
-    fn in_pods(&self, live: &LiveWorkload, pod: &Pod, container: &Container, to: String) -> String {
+    fn in_pods(&self, live: &Snapshot, pod: &Pod, container: &Container, to: String) -> String {
         let brought = self.rollout_of(live, pod).and_then(|lock| lock.rollout.image(&container.name));
         let of_rollout = brought.filter(|(image, _)| *image == to).map(|(_, in_pods)| in_pods);
         match of_rollout.or_else(|| live.in_pods(&container.name, &to)) {
@@ -161,7 +161,7 @@ impl ExpectedChange {
         }
     }
 
-    fn image(&self, live: &LiveWorkload, pod: &Pod, container: &Container) -> Option<String> {
+    fn image(&self, live: &Snapshot, pod: &Pod, container: &Container) -> Option<String> {
         if let Some(lock) = self.rollout_of(live, pod) {
             return lock.rollout.image(&container.name).map(|(_, in_pods)| in_pods.to_owned());
         }
@@ -175,7 +175,7 @@ impl ExpectedChange {
 
 /// The newest record, if its update may still come to other pods: nobody else has set an image since, and its
 /// last step is no longer ago than a run waits for one.
-fn may_go_on(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
+fn newest_open_update(pods: &[&Pod], now: &str) -> Option<UpdateRecord> {
     let current = pods.iter().filter_map(|pod| {
         let record = UpdateRecord::complete(pod)?;
         // A record without containers is of a removed label, not of an update.
@@ -207,7 +207,7 @@ fn times_of(pod: &Pod) -> impl Iterator<Item = i64> {
 fn followed(
     pod: &Pod,
     images: Option<&Images>,
-    (live, coming): (&LiveWorkload, &ExpectedChange),
+    (live, coming): (&Snapshot, &ExpectedChange),
     fields: &FieldChanges,
 ) -> BTreeMap<ContainerName, ContainerGoal> {
     let record = UpdateRecord::of(pod);

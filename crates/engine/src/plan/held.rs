@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::names::RolloutId;
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::Lock;
 use crate::state::manager::is_ours;
@@ -12,18 +12,18 @@ use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 /// Returns whether the owner is held back by what this program sets meanwhile, or by the same setting of a user.
-pub fn is_held_back(live: &LiveWorkload) -> bool {
+pub fn is_held_back(live: &Snapshot) -> bool {
     live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
 }
 
 /// Whether a run of this program is known to have set what holds the owner back: managedFields say who wrote it. Another
 /// field manager may be a run's, too, that was given its name.
-fn is_held_by_a_run(live: &LiveWorkload) -> bool {
+fn is_held_by_a_run(live: &Snapshot) -> bool {
     holders(live).any(|manager| is_a_runs_name(live, manager))
 }
 
 /// The update strategy that is restored in the end.
-pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
+pub(super) fn strategy(live: &Snapshot) -> Option<Value> {
     let holds_by = live.workload.reference.kind.holds_by();
     let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
     let saved = locked_strategy(live).or_else(|| is_held_back(live).then(|| saved_strategy(live))?);
@@ -31,41 +31,41 @@ pub(super) fn strategy(live: &LiveWorkload) -> Option<Value> {
 }
 
 /// The update strategy from before an unfinished rollout, as its lock or a copy of it has it.
-fn locked_strategy(live: &LiveWorkload) -> Option<Value> {
+fn locked_strategy(live: &Snapshot) -> Option<Value> {
     let lock = Lock::of(&live.workload.object).ok().flatten();
     lock.or_else(|| newest_copy(live, |_, _| true))?.rollout.strategy
 }
 
 /// Returns the update strategy from before the rollout that was last superseded, where that has left its own in place.
 /// A client that has set one since has taken the field over.
-pub(super) fn left_strategy(live: &LiveWorkload) -> Option<Value> {
+pub(super) fn left_strategy(live: &Snapshot) -> Option<Value> {
     known(live).pop()?.rollout.strategy.filter(|_| !is_held_by_another(live))
 }
 
 /// Returns the last rollout where another client has ended it.
-pub(super) fn last_superseded(live: &LiveWorkload) -> Option<HistoryEntry> {
+pub(super) fn last_superseded(live: &Snapshot) -> Option<HistoryEntry> {
     known(live).pop().filter(|entry| entry.outcome == EndResult::Superseded)
 }
 
 /// Returns whether an owner is held back by a rollout: the last one, which was superseded, or one that has lost its lock and
 /// whose write the server noted. Of an update strategy, the superseded one has noted what was there before.
-pub(super) fn is_left_held(live: &LiveWorkload) -> bool {
+pub(super) fn is_left_held(live: &Snapshot) -> bool {
     let restores = live.workload.reference.kind.holds_by().restores_the_field();
     let is_left = || if restores { left_strategy(live).is_some() } else { last_superseded(live).is_some() };
     is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_left())
 }
 
-fn is_held_by_another(live: &LiveWorkload) -> bool {
+fn is_held_by_another(live: &Snapshot) -> bool {
     holders(live).any(|manager| !is_a_runs_name(live, manager))
 }
 
 /// Returns the update strategy from before a rollout: the one that it has noted, or that of the last `kubectl apply`
 /// with the server's defaults.
-pub(super) fn saved_strategy(live: &LiveWorkload) -> Option<Value> {
+pub(super) fn saved_strategy(live: &Snapshot) -> Option<Value> {
     locked_strategy(live).or_else(|| left_strategy(live)).or_else(|| applied_strategy(live))
 }
 
-fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
+fn applied_strategy(live: &Snapshot) -> Option<Value> {
     let annotations = live.workload.object.pointer("/metadata/annotations")?;
     let applied: Value = serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()?;
     let strategy = applied.pointer("/spec/updateStrategy").cloned().unwrap_or_else(|| json!({}));
@@ -74,16 +74,16 @@ fn applied_strategy(live: &LiveWorkload) -> Option<Value> {
 }
 
 /// The field managers of what holds the owner back.
-fn holders(live: &LiveWorkload) -> impl Iterator<Item = &str> {
+fn holders(live: &Snapshot) -> impl Iterator<Item = &str> {
     live.workload.reference.kind.holds_by().set_by(&live.workload.object)
 }
 
-fn is_a_runs_name(live: &LiveWorkload, manager: &str) -> bool {
+fn is_a_runs_name(live: &Snapshot, manager: &str) -> bool {
     is_ours(manager) || live.present_pods().filter_map(UpdateRecord::of).any(|record| record.manager == manager)
 }
 
 /// Returns the newest of the copies of locks that are meant, of rollouts that are not known to have ended.
-pub(super) fn newest_copy(live: &LiveWorkload, is_meant: impl Fn(&Value, &Lock) -> bool) -> Option<Lock> {
+pub(super) fn newest_copy(live: &Snapshot, is_meant: impl Fn(&Value, &Lock) -> bool) -> Option<Lock> {
     let (owned, known) = (&live.surroundings.owned, known(live));
     let may_go_on = |lock: &Lock| !is_stale(live, lock) && !is_older_than_all(&known, &lock.rollout.id);
     let copies = owned
@@ -93,7 +93,7 @@ pub(super) fn newest_copy(live: &LiveWorkload, is_meant: impl Fn(&Value, &Lock) 
 }
 
 /// A lock whose rollout is in the history came back with a ReplicaSet's annotations (`kubectl rollout undo`).
-pub(super) fn is_stale(live: &LiveWorkload, lock: &Lock) -> bool {
+pub(super) fn is_stale(live: &Snapshot, lock: &Lock) -> bool {
     known(live).iter().any(|entry| entry.rollout.id == lock.rollout.id)
 }
 
@@ -103,7 +103,7 @@ pub(super) fn is_older_than_all(known: &[HistoryEntry], id: &RolloutId) -> bool 
 }
 
 /// The rollouts that are known to have ended.
-pub(super) fn known(live: &LiveWorkload) -> Vec<HistoryEntry> {
+pub(super) fn known(live: &Snapshot) -> Vec<HistoryEntry> {
     history::union(&live.workload.object, &live.surroundings.owned)
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let held = |kind: WorkloadKind, manager: &str, spec: Value| {
             let entry = json!({"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": spec}});
             let object = json!({"metadata": {"name": "web", "uid": "u", "managedFields": [entry]}});
-            let live = LiveWorkload {
+            let live = Snapshot {
                 workload: Workload::from_object(kind, object).expect("it has a name"),
                 controllers: ["u".into()].into(),
                 pods: Vec::new(),

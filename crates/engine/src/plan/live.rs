@@ -22,7 +22,7 @@ use crate::value::kubelet_version::KubeletVersion;
 
 /// A workload and what was read with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LiveWorkload {
+pub struct Snapshot {
     /// The owner, or the pod itself.
     pub workload: Workload,
     /// The uids that control its pods: a Deployment's ReplicaSets, or the owner's own; a pod's controller.
@@ -36,7 +36,7 @@ pub struct LiveWorkload {
     pub surroundings: Surroundings,
 }
 
-impl LiveWorkload {
+impl Snapshot {
     /// Returns the version of a pod's kubelet, where it was read.
     pub fn kubelet_of(&self, pod: &Pod) -> Option<KubeletVersion> {
         self.kubelets.get(&pod.spec.node_name).copied()
@@ -46,8 +46,8 @@ impl LiveWorkload {
     pub(crate) fn not_made(&self) -> Option<String> {
         let Surroundings { made, made_next, .. } = &self.surroundings;
         let why = [made, made_next].into_iter().find_map(|made| match made {
-            Made::NotKnown(why) => Some(why),
-            Made::Pod(_) | Made::NotAsked => None,
+            AdmittedPod::NotKnown(why) => Some(why),
+            AdmittedPod::Pod(_) | AdmittedPod::NotAsked => None,
         });
         why.map(|why| format!(
             "what the server makes of the template could not be asked ({why}), so it is not known whether its admission makes pods differ from it"
@@ -111,9 +111,9 @@ pub struct Surroundings {
     /// The VerticalPodAutoscalers of the namespace, read only where cpu or memory changes.
     pub vertical_autoscalers: Vec<Value>,
     /// What the server makes of the template.
-    pub made: Made,
+    pub made: AdmittedPod,
     /// What the server makes of a pod of the template that the plan leads to.
-    pub made_next: Made,
+    pub made_next: AdmittedPod,
     /// The server's time when the workload was read (RFC 3339), where the answer had it.
     pub server_now: Option<String>,
     /// What this machine reports of the process that holds the workload.
@@ -133,7 +133,7 @@ pub struct Surroundings {
 
 /// What the server would make of a pod of the owner's template: admission may change it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Made {
+pub enum AdmittedPod {
     /// No pod differs from the template, or nobody needs to know.
     #[default]
     NotAsked,

@@ -66,7 +66,7 @@ use crate::state::outcome::EndResult;
 use crate::state::record::Drained;
 use crate::value::kubelet_version::KubeletVersion;
 
-pub use crate::plan::live::{Denied, LiveWorkload, Made, Options, Subset, Surroundings};
+pub use crate::plan::live::{AdmittedPod, Denied, Options, Snapshot, Subset, Surroundings};
 pub use crate::state::policy::PodOrder;
 pub use answers::{DryRun, PatchAnswer, Question, taken};
 pub use availability::only_pod_restarts;
@@ -79,11 +79,11 @@ pub use held::is_held_back;
 pub use intent::{Intent, IntentError, Manifest, Validation};
 pub use pods::drains_by_gate;
 pub use policy::{carried_on, policy_of};
-pub use recover::{can_take_over, lacking, may_be_left};
+pub use recover::{can_take_over, images_to_bring, may_be_left};
 pub use resume::{ResumeError, Start, release, restore_all, resume};
 pub(crate) use revision::CurrentRevision;
 pub use revision::differs_from_template;
-pub use rollout_state::{EndedBy, RolloutState, life, lock_of, present, rollout_state};
+pub use rollout_state::{EndedBy, RolloutState, lease_state, lock_of, present_lock, rollout_state};
 pub use rules::refused;
 pub use saved::{SavedPlan, SavedPlanError, SavedWorkload};
 pub use skipped::{SkippedChange, SkippedObject};
@@ -301,7 +301,7 @@ impl ImageChange {
 
 impl WorkloadPlan {
     /// Returns a plan without changes.
-    fn empty(live: &LiveWorkload, policy: Policy) -> Self {
+    fn empty(live: &Snapshot, policy: Policy) -> Self {
         Self {
             workload: live.workload.reference.clone(),
             uid: live.workload.uid.clone(),

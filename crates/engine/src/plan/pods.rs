@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::live::LiveWorkload;
+use super::live::Snapshot;
 use super::wanted::Context;
 use super::{Effect, ImageChange, PodPlan, PodVerdict, durable, revision};
 use crate::change::reason::{Ended, NotStartedAgain, Reason};
@@ -14,7 +14,7 @@ use crate::k8s::container_hash::container_hash;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::rollout::DrainGoal;
-use crate::rollout::drain::{Drain, Surroundings, drain};
+use crate::rollout::drain::{Drain, LabelUsers, drain};
 use crate::state::evidence::{Baseline, Proof};
 use crate::state::policy::PodOrder;
 use crate::state::record::{Drained, UpdateRecord};
@@ -267,7 +267,7 @@ fn old_revision(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason>) {
 }
 
 /// Says whether a pod of the workload can be drained; `None` where too little could be read.
-pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<Drain> {
+pub(super) fn drain_of(live: &Snapshot, pod: &Pod, changes: &FieldChanges) -> Option<Drain> {
     let surroundings = &live.surroundings;
     let selecting = surroundings.selecting.as_ref()?;
     let whole = UpdateRecord::drained(pod).map_or_else(|| pod.clone(), |drained| drained.restored_in(pod));
@@ -275,7 +275,7 @@ pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -
     if live.workload.reference.kind.has_template() {
         owner.extend(live.workload.object.pointer("/spec/selector").cloned());
     }
-    let of = Surroundings {
+    let of = LabelUsers {
         owner: &owner,
         budgets: &surroundings.budgets,
         others: selecting,
@@ -286,12 +286,12 @@ pub(super) fn drain_of(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -
 }
 
 /// Returns how a pod is drained, if it can be.
-pub(super) fn drain_goal(live: &LiveWorkload, pod: &Pod, changes: &FieldChanges) -> Option<DrainGoal> {
+pub(super) fn drain_goal(live: &Snapshot, pod: &Pod, changes: &FieldChanges) -> Option<DrainGoal> {
     if let Drain::Drainable(goal) = drain_of(live, pod, changes)? { Some(goal) } else { None }
 }
 
 /// Returns whether a pod of the workload would be drained by a readiness gate, which takes a permission of its own.
-pub fn drains_by_gate(live: &LiveWorkload) -> bool {
+pub fn drains_by_gate(live: &Snapshot) -> bool {
     let no_change = FieldChanges::default();
     live.pods.iter().any(|pod| {
         let drain = drain_of(live, pod, &no_change);
@@ -303,8 +303,6 @@ pub fn drains_by_gate(live: &LiveWorkload) -> bool {
 pub(super) fn unrestored(pod: &Pod) -> Option<Drained> {
     UpdateRecord::drained(pod).filter(|_| !pod.terminating)
 }
-
-// The order in which pods are taken, by rollouts and controllers alike.
 
 /// The rank of a pod: pods that the rollout may fix go first, and those that it cannot go last. `is_stuck`: a container
 /// that the rollout does not change keeps it from being ready.
@@ -321,7 +319,7 @@ pub(super) fn rank(pod: &Pod, is_stuck: bool) -> u8 {
 }
 
 /// Compares two pods of a workload, each with its rank.
-pub(super) fn compare(live: &LiveWorkload, order: PodOrder, a: (&Pod, u8), b: (&Pod, u8)) -> Ordering {
+pub(super) fn compare(live: &Snapshot, order: PodOrder, a: (&Pod, u8), b: (&Pod, u8)) -> Ordering {
     let ((a, rank_a), (b, rank_b)) = (a, b);
     let by_owner = || live.workload.order(a, b);
     let broken_first = || rank_a.cmp(&rank_b).then_with(by_owner);

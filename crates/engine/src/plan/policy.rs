@@ -1,17 +1,17 @@
 //! How fast and how careful.
 
-use crate::plan::live::{LiveWorkload, Options};
+use crate::plan::live::{Options, Snapshot};
 use crate::rollout::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::state::policy::{OnDeferred, Policy};
 use crate::value::int_or_percent::IntOrPercent;
 
 /// Returns the policy from the owner and the user's choices.
-pub fn policy_of(live: &LiveWorkload, options: &Options) -> Policy {
+pub fn policy_of(live: &Snapshot, options: &Options) -> Policy {
     policy(live, options).0
 }
 
 /// Returns the policy of a rollout that another run carries on: a choice that is given replaces what it began with.
-pub fn carried_on(known: &Policy, live: &LiveWorkload, options: &Options) -> Policy {
+pub fn carried_on(known: &Policy, live: &Snapshot, options: &Options) -> Policy {
     let given = policy_of(live, options);
     Policy {
         max_unavailable: if options.max_unavailable.is_some() { given.max_unavailable } else { known.max_unavailable },
@@ -35,7 +35,7 @@ pub fn carried_on(known: &Policy, live: &LiveWorkload, options: &Options) -> Pol
 }
 
 /// Returns the policy, and how many pods the owner's own setting lets be down.
-pub(super) fn policy(live: &LiveWorkload, options: &Options) -> (Policy, Option<u32>) {
+pub(super) fn policy(live: &Snapshot, options: &Options) -> (Policy, Option<u32>) {
     let total = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
     let scaled = |value: IntOrPercent, up| u32::try_from(value.scaled(total, up)).unwrap_or(u32::MAX);
     let rounds_up = live.workload.rounds_unavailable_up();
@@ -82,10 +82,10 @@ mod tests {
     use crate::kinds::WorkloadKind;
     use crate::plan::live::Surroundings;
 
-    fn live() -> LiveWorkload {
+    fn live() -> Snapshot {
         let object = json!({"metadata": {"name": "web", "namespace": "prod", "uid": "u"},
             "spec": {"replicas": 4, "template": {"spec": {"containers": []}}}});
-        LiveWorkload {
+        Snapshot {
             workload: Workload::from_object(WorkloadKind::Deployment, object).unwrap(),
             controllers: BTreeSet::new(),
             pods: Vec::new(),

@@ -19,7 +19,7 @@ use crate::change::{self, Change, Difference, Direction, TemplateImage, same};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
-use crate::plan::live::{LiveWorkload, Options};
+use crate::plan::live::{Options, Snapshot};
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::Lock;
 use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
@@ -28,11 +28,11 @@ use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 /// Returns the lock of a rollout that has not ended, from a copy that a controller has made.
-pub(super) fn copied(live: &LiveWorkload) -> Option<Lock> {
+pub(super) fn lock_from_copy(live: &Snapshot) -> Option<Lock> {
     let template = live.workload.template();
     let is_current = |object: &Value| match live.workload.reference.kind.revisions() {
         // A copy stays on a ReplicaSet that others have scaled down since: its rollout is over.
-        Revisions::ReplicaSets => made_from(live).is_some_and(|current| std::ptr::eq(current, object)),
+        Revisions::ReplicaSets => revision_of_pods(live).is_some_and(|current| std::ptr::eq(current, object)),
         // Copies in revisions stay for ever: only that of the template that is wanted now may be of use.
         Revisions::ControllerRevisions(_) => same(&revisions::template_of(object), template),
         Revisions::None => false,
@@ -43,13 +43,13 @@ pub(super) fn copied(live: &LiveWorkload) -> Option<Lock> {
 }
 
 /// Returns whether the metadata of what a workload owns may hold a rollout that its own annotations do not.
-pub fn may_be_left(live: &LiveWorkload) -> bool {
+pub fn may_be_left(live: &Snapshot) -> bool {
     Lock::text_of(&live.workload.object).is_none() && newest_copy(live, |_, _| true).is_some()
 }
 
 /// Whether the rollout still has something to do: the owner is held as a rollout holds it, or a pod lacks what it
 /// brings. Somebody may have ended it in another way.
-fn is_unsettled(live: &LiveWorkload, lock: &Lock) -> bool {
+fn is_unsettled(live: &Snapshot, lock: &Lock) -> bool {
     let present = live.workload.object.pointer("/spec/updateStrategy");
     if let Some(before) = &lock.rollout.strategy {
         // Above every ordinal, or OnDelete: any other strategy is a user's.
@@ -73,10 +73,10 @@ fn is_unsettled(live: &LiveWorkload, lock: &Lock) -> bool {
 ///
 /// # Errors
 /// Why that template cannot be brought to them in place, or that they have it.
-pub(super) fn to_template(live: &LiveWorkload, start: &Start) -> Result<Lock, &'static str> {
+pub(super) fn to_template(live: &Snapshot, start: &Start) -> Result<Lock, &'static str> {
     let workload = &live.workload;
     let kind = workload.reference.kind;
-    let (after, current) = (workload.template(), made_from(live));
+    let (after, current) = (workload.template(), revision_of_pods(live));
     if kind.owns_through().is_some() && current.is_none() {
         return Err(MANY_REPLICA_SETS);
     }
@@ -89,7 +89,7 @@ pub(super) fn to_template(live: &LiveWorkload, start: &Start) -> Result<Lock, &'
         return Err(MORE_THAN_IN_PLACE);
     }
     let mut change = change::diff(before, after).change;
-    for (name, image) in lacking(live) {
+    for (name, image) in images_to_bring(live) {
         change.images.entry(name).or_insert(image);
     }
     for (name, image) in &mut change.images {
@@ -120,7 +120,7 @@ pub(super) fn to_template(live: &LiveWorkload, start: &Start) -> Result<Lock, &'
 }
 
 /// Returns whether the template that is there now can be brought to the pods in place.
-pub fn can_take_over(live: &LiveWorkload) -> bool {
+pub fn can_take_over(live: &Snapshot) -> bool {
     to_template(live, &Start::default()).is_ok()
 }
 
@@ -133,8 +133,8 @@ const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollou
 const NOTHING_LACKS: &str = "its pods have its template, and nothing holds its controller back";
 
 /// The history's entries of rollouts that end here unfinished: that of a lock which can be read, and of pods' records.
-pub(super) fn ended_here(live: &LiveWorkload, start: &Start) -> Vec<HistoryEntry> {
-    let lock = Lock::of(&live.workload.object).ok().flatten().or_else(|| copied(live));
+pub(super) fn ended_here(live: &Snapshot, start: &Start) -> Vec<HistoryEntry> {
+    let lock = Lock::of(&live.workload.object).ok().flatten().or_else(|| lock_from_copy(live));
     let lock = lock.filter(|lock| !is_stale(live, lock));
     let mut entries = lock.map(|lock| lock.rollout.superseded(&start.clock, &start.who)).unwrap_or_default();
     for record in unended(live) {
@@ -161,43 +161,43 @@ fn entry_of(record: &UpdateRecord, ended: &str) -> HistoryEntry {
 }
 
 /// Under a partition above every pod no pod may be updated.
-fn partition_is_raised(live: &LiveWorkload) -> bool {
+fn partition_is_raised(live: &Snapshot) -> bool {
     let partition = strategy(live).as_ref().map_or(0, stateful_set::partition_of);
     partition > 0 && partition >= i64::from(live.workload.desired_replicas())
 }
 
 /// Whether every pod can be changed in place from the template that it was created from to this one: none gets a
 /// revision that it does not have.
-fn leads_from_all(live: &LiveWorkload, template: &Value) -> bool {
+fn leads_from_all(live: &Snapshot, template: &Value) -> bool {
     let kind = live.workload.reference.kind;
     let leads = |made_from: &Value| leads_in_place(live, &template_of_revision(kind, made_from), template);
     match kind.revisions() {
-        Revisions::ReplicaSets | Revisions::None => made_from(live).is_none_or(leads),
+        Revisions::ReplicaSets | Revisions::None => revision_of_pods(live).is_none_or(leads),
         Revisions::ControllerRevisions(_) => with_pods(live).all(leads),
     }
 }
 
 /// Whether what differs between two templates of a workload can be brought into its pods in place.
-fn leads_in_place(live: &LiveWorkload, before: &Value, after: &Value) -> bool {
+fn leads_in_place(live: &Snapshot, before: &Value, after: &Value) -> bool {
     let Difference { change, qos, rest } = change::diff(before, after);
     let is_all = rest == TemplateDiff::default() && qos.is_none() && !change.asks_for_a_restart();
     is_all && change.refused(&live.workload, Direction::Forward).is_empty()
 }
 
 /// The ControllerRevisions that pods carry.
-pub(super) fn with_pods(live: &LiveWorkload) -> impl Iterator<Item = &Value> {
+pub(super) fn with_pods(live: &Snapshot) -> impl Iterator<Item = &Value> {
     live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0)
 }
 
 /// How many pods carry a ControllerRevision.
-fn carriers(live: &LiveWorkload, revision: &Value) -> usize {
+fn carriers(live: &Snapshot, revision: &Value) -> usize {
     let labels = live.present_pods().filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
     labels.filter(|label| **label == revisions::name_of(revision) || **label == revisions::hash_of(revision)).count()
 }
 
 /// What the pods were created from: the one ReplicaSet that has them, or the revision other than the template's that
 /// most of them carry.
-fn made_from(live: &LiveWorkload) -> Option<&Value> {
+fn revision_of_pods(live: &Snapshot) -> Option<&Value> {
     match live.workload.reference.kind.revisions() {
         Revisions::ReplicaSets => {
             let mut with_pods = live.surroundings.owned.iter().filter(|set| !deployment::is_empty(set));
@@ -214,7 +214,7 @@ fn made_from(live: &LiveWorkload) -> Option<&Value> {
 
 /// What pods lack of the template's images, and what the records of unfinished rollouts have brought of them: that a pod
 /// asks for an image proves nothing.
-pub fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
+pub fn images_to_bring(live: &Snapshot) -> BTreeMap<ContainerName, TemplateImage> {
     let records = unended(live);
     let mut found = BTreeMap::new();
     for list in ContainerList::ALL {
@@ -233,13 +233,13 @@ pub fn lacking(live: &LiveWorkload) -> BTreeMap<ContainerName, TemplateImage> {
 }
 
 /// The image of a pod that is not the template's, nor what admission makes of it.
-fn differing(live: &LiveWorkload, name: &ContainerName, to: &str) -> Option<String> {
+fn differing(live: &Snapshot, name: &ContainerName, to: &str) -> Option<String> {
     let mut images = live.present_pods().filter_map(|pod| Some(pod.spec_of(name)?.image.as_str()));
     images.find(|image| !live.is_image(name, to, image)).map(str::to_owned)
 }
 
 /// The pods' records of rollouts whose end is not in the history.
-fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
+fn unended(live: &Snapshot) -> Vec<Cow<'_, UpdateRecord>> {
     let known = known(live);
     let has_ended = |record: &UpdateRecord| {
         known.iter().any(|entry| entry.rollout.id == record.id) || is_older_than_all(&known, &record.id)
@@ -248,12 +248,12 @@ fn unended(live: &LiveWorkload) -> Vec<Cow<'_, UpdateRecord>> {
 }
 
 /// Returns whether pods have a record of a rollout whose end is not in the history.
-pub(super) fn is_unended(live: &LiveWorkload) -> bool {
+pub(super) fn is_unended(live: &Snapshot) -> bool {
     !unended(live).is_empty()
 }
 
 /// Returns whether an unfinished rollout is recorded on pods only: some have what it brought, and some have not.
-pub(super) fn is_left_on_pods(live: &LiveWorkload) -> bool {
-    let differs = || lacking(live).iter().any(|(name, image)| differing(live, name, &image.to).is_some());
+pub(super) fn is_left_on_pods(live: &Snapshot) -> bool {
+    let differs = || images_to_bring(live).iter().any(|(name, image)| differing(live, name, &image.to).is_some());
     Lock::text_of(&live.workload.object).is_none() && is_unended(live) && differs()
 }

@@ -9,7 +9,7 @@ use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerStatus, Pod};
 use crate::k8s::restart::pinned_image;
 use crate::plan::intent::IntentError;
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::state::evidence::{Baseline, Proof};
 
 /// Returns what is wanted of a workload whose named containers restart with the images that they run. Without a name
@@ -17,11 +17,7 @@ use crate::state::evidence::{Baseline, Proof};
 ///
 /// # Errors
 /// When no container is named and there are several, or a plain init container is.
-pub(super) fn restart(
-    live: &LiveWorkload,
-    known: &Known,
-    named: &BTreeSet<ContainerName>,
-) -> Result<ByPod, IntentError> {
+pub(super) fn restart(live: &Snapshot, known: &Known, named: &BTreeSet<ContainerName>) -> Result<ByPod, IntentError> {
     let containers = if named.is_empty() { only_one(live, known)? } else { named.clone() };
     if let Some(container) = containers.iter().find(|name| !may_restart(live, known, name)) {
         return Err(IntentError::InitContainer { container: container.clone() });
@@ -40,7 +36,7 @@ pub(super) fn restart(
 }
 
 /// The containers that run for a pod's whole life.
-fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName>, IntentError> {
+fn only_one(live: &Snapshot, known: &Known) -> Result<BTreeSet<ContainerName>, IntentError> {
     let running = known.containers.iter().map(|(name, _)| name).filter(|name| may_restart(live, known, name));
     let running: Vec<&ContainerName> = running.collect();
     match running.as_slice() {
@@ -52,7 +48,7 @@ fn only_one(live: &LiveWorkload, known: &Known) -> Result<BTreeSet<ContainerName
 }
 
 /// Whether a container can restart; an unknown name is checked elsewhere.
-fn may_restart(live: &LiveWorkload, known: &Known, name: &ContainerName) -> bool {
+fn may_restart(live: &Snapshot, known: &Known, name: &ContainerName) -> bool {
     let in_template = known.template.get(name).and_then(|container| Some((known.list(name)?, container)));
     let in_pods = live.pods.iter().find_map(|pod| pod.container(name)).map(|(list, _, container)| (list, container));
     in_template.or(in_pods).is_none_or(|(list, container)| Effect::of(list, container) == Effect::Restart)

@@ -12,15 +12,15 @@ use super::held::{is_stale, saved_strategy};
 use super::pods::unrestored;
 use super::recover::{ended_here, to_template};
 use super::resumed_pods::{Resumed, restore_goal};
-use super::rollout_state::{RolloutState, conflict, life, present, rollout_state};
+use super::rollout_state::{RolloutState, conflict, lease_state, present_lock, rollout_state};
 use crate::change::Direction;
 use crate::k8s::names::RolloutId;
 use crate::k8s::workload::Workload;
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::rollout::pre_pull::PrePull;
 use crate::rollout::{Goal, Policy};
 use crate::state::durable::history;
-use crate::state::durable::lease::{Lease, Process, beat_of};
+use crate::state::durable::lease::{Lease, Process, renewal_of};
 use crate::state::durable::lock::{CAUSE_POINTER, Lock, LockState};
 use crate::state::durable::rollout::Rollout;
 use crate::state::durable::{ObjectWrite, OwnerChange, released};
@@ -88,7 +88,7 @@ pub enum ResumeError {
 
 impl WorkloadPlan {
     /// Returns the goal: exactly what the plan shows, the owner included.
-    pub fn durable_goal(&self, id: &RolloutId, live: &LiveWorkload, start: &Start) -> Goal {
+    pub fn durable_goal(&self, id: &RolloutId, live: &Snapshot, start: &Start) -> Goal {
         let mut goal = self.goal(id, start);
         let Some(plan) = &self.durable else { return goal };
         if let (Some(_), Some(outgoing)) = (self.workload.kind.owns_through(), &plan.rollout.outgoing) {
@@ -134,7 +134,7 @@ fn owner_change(lock: &Lock, (before, after): (Value, Value), workload: &Workloa
         earlier: BTreeSet::new(),
         continues: start.continues.is_some(),
         replaces,
-        unless_alive: None,
+        last_renewal: None,
         adopts: false,
         before,
         after,
@@ -146,7 +146,7 @@ fn owner_change(lock: &Lock, (before, after): (Value, Value), workload: &Workloa
 ///
 /// # Errors
 /// When there is none, or no run can go on with it.
-pub fn resume(live: &LiveWorkload, direction: Option<Direction>, start: &Start) -> Result<Goal, ResumeError> {
+pub fn resume(live: &Snapshot, direction: Option<Direction>, start: &Start) -> Result<Goal, ResumeError> {
     let workload = &live.workload;
     let state = rollout_state(live);
     let has_lock = Lock::text_of(&workload.object).is_some();
@@ -158,15 +158,15 @@ pub fn resume(live: &LiveWorkload, direction: Option<Direction>, start: &Start) 
         }
         RolloutState::Unclear(what) => return Err(ResumeError::NoWayOn(what)),
         RolloutState::Superseded(what) => {
-            let lock = present(live).filter(|lock| !is_stale(live, lock));
+            let lock = present_lock(live).filter(|lock| !is_stale(live, lock));
             lock.ok_or(ResumeError::NoWayOn(what))?
         }
         RolloutState::Active | RolloutState::MaybeActive | RolloutState::Unfinished => {
-            present(live).ok_or(ResumeError::NoRollout)?
+            present_lock(live).ok_or(ResumeError::NoRollout)?
         }
     };
     if has_lock {
-        may_go_on(live, &found, start)?;
+        check_may_act(live, &found, start)?;
     }
     // A rollout known only from copies has ended: the copies are removed, and its direction no longer changes.
     let has_ended = state == RolloutState::None;
@@ -211,7 +211,7 @@ enum Adopts {
     Template,
 }
 
-fn goal(live: &LiveWorkload, mut lock: Lock, start: &Start, adopts: Adopts) -> Goal {
+fn goal(live: &Snapshot, mut lock: Lock, start: &Start, adopts: Adopts) -> Goal {
     let workload = &live.workload;
     // A hook that is left out once is not left out for ever.
     lock.rollout.hooks.extend(start.hooks.phases());
@@ -223,7 +223,7 @@ fn goal(live: &LiveWorkload, mut lock: Lock, start: &Start, adopts: Adopts) -> G
     }
     let noted = live.pods.iter().filter_map(|pod| UpdateRecord::of(pod)?.taken_over.clone());
     owner.earlier = noted.filter(|noted| noted.rollout == lock.rollout.id).map(|noted| noted.run).collect();
-    owner.unless_alive = (!start.take_over).then(|| beat_of(&workload.object).unwrap_or_default().to_owned());
+    owner.last_renewal = (!start.take_over).then(|| renewal_of(&workload.object).unwrap_or_default().to_owned());
     let controllers = match (workload.reference.kind.owns_through(), &lock.rollout.outgoing) {
         (Some(_), Some(outgoing)) => [outgoing.uid.clone()].into(),
         (_, _) => live.controllers.clone(),
@@ -235,7 +235,7 @@ fn goal(live: &LiveWorkload, mut lock: Lock, start: &Start, adopts: Adopts) -> G
 
 /// A run that was killed between its last two steps leaves only copies on ReplicaSets; those in ControllerRevisions stay
 /// for ever.
-fn ended_copy(live: &LiveWorkload) -> Option<Lock> {
+fn ended_copy(live: &Snapshot) -> Option<Lock> {
     live.workload.reference.kind.owns_through()?;
     let objects = std::iter::once(&live.workload.object).chain(&live.surroundings.owned);
     let mut locks = objects.filter_map(|object| Lock::of(object).ok().flatten());
@@ -243,13 +243,13 @@ fn ended_copy(live: &LiveWorkload) -> Option<Lock> {
 }
 
 /// Whether this run may act in place of the one that holds the lock.
-fn may_go_on(live: &LiveWorkload, found: &Lock, start: &Start) -> Result<(), ResumeError> {
+fn check_may_act(live: &Snapshot, found: &Lock, start: &Start) -> Result<(), ResumeError> {
     let is_its_own = start.continues.as_ref() == Some(&found.run);
     if is_its_own || start.take_over {
         return Ok(());
     }
-    let life = life(live, found);
-    if start.continues.is_none() && !life.may_be_at_work() {
+    let life = lease_state(live, found);
+    if start.continues.is_none() && !life.may_be_active() {
         return Ok(());
     }
     let by = found.lease.as_ref().map_or_else(|| found.rollout.who.clone(), Lease::sentence);
@@ -257,7 +257,7 @@ fn may_go_on(live: &LiveWorkload, found: &Lock, start: &Start) -> Result<(), Res
 }
 
 /// Returns the goal that restores the labels and gates that a run of pods alone has left removed, and nothing else.
-pub fn restore_all(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
+pub fn restore_all(live: &Snapshot, policy: Policy, id: &RolloutId, start: &Start) -> Option<Goal> {
     let owed = live
         .pods
         .iter()
@@ -271,7 +271,7 @@ pub fn restore_all(live: &LiveWorkload, policy: Policy, id: &RolloutId, start: &
 
 /// Returns the writes that let go of a workload which a rollout holds, and remove what that has set on it: the owner
 /// first. Its controller may then replace pods.
-pub fn release(live: &LiveWorkload, start: &Start) -> Vec<ObjectWrite> {
+pub fn release(live: &Snapshot, start: &Start) -> Vec<ObjectWrite> {
     let workload = &live.workload;
     let (ended, before) = (ended_here(live, start), saved_strategy(live));
     released(workload.reference.kind, (&workload.object, &live.surroundings.owned), before.as_ref(), ended)

@@ -14,7 +14,7 @@ use crate::change::{Direction, FieldChanges, FieldProgress};
 use crate::k8s::failure;
 use crate::k8s::names::{ContainerName, Uid};
 use crate::k8s::pod::Pod;
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::rollout::{ContainerGoal, PodGoal};
 use crate::state::durable::lock::Lock;
 use crate::state::durable::stateful_set;
@@ -24,7 +24,7 @@ use crate::value::duration::seconds_between;
 
 /// The rollout whose pods are looked for.
 pub(super) struct Resumed<'a> {
-    pub(super) live: &'a LiveWorkload,
+    pub(super) live: &'a Snapshot,
     pub(super) lock: &'a Lock,
     /// The lock was derived from other objects: when the rollout began is not known.
     pub(super) is_made: bool,

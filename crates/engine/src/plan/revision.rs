@@ -1,11 +1,12 @@
-//! Which pods were created from an older template than the owner's present one, and which are below its partition.
+//! How pods differ from the owner's present template: those that were created from an older one, those below its partition,
+//! and those that run another image.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::live::LiveWorkload;
+use super::live::Snapshot;
 use super::wanted::{Context, Known};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
@@ -18,7 +19,7 @@ use crate::state::evidence::Baseline;
 use crate::value::json_path::text;
 
 pub(crate) struct CurrentRevision<'a> {
-    live: &'a LiveWorkload,
+    live: &'a Snapshot,
     /// The newest ReplicaSet or ControllerRevision.
     newest: Option<&'a Value>,
 }
@@ -30,7 +31,7 @@ pub(crate) struct OldRevision {
 }
 
 impl<'a> CurrentRevision<'a> {
-    pub(crate) fn of(live: &'a LiveWorkload) -> Self {
+    pub(crate) fn of(live: &'a Snapshot) -> Self {
         let number = |object: &&Value| number_of(object).or_else(|| deployment_revision(object)).unwrap_or(0);
         Self { live, newest: live.surroundings.owned.iter().max_by_key(number) }
     }
@@ -97,8 +98,6 @@ fn strategy(workload: &Workload) -> Option<Cow<'_, Value>> {
     saved.or_else(present).filter(|_| workload.reference.kind.has_partition())
 }
 
-// Where pods run another image than their owner's template says.
-
 /// The images of a container that are not its template's.
 pub(super) struct Drift<'p> {
     /// The template's.
@@ -118,7 +117,7 @@ impl<'p> Drift<'p> {
     /// The same against an image that the template is to have.
     pub(super) fn from(
         (template, name): (&str, &ContainerName),
-        live: &LiveWorkload,
+        live: &Snapshot,
         pods: impl Iterator<Item = &'p Pod>,
     ) -> Option<Self> {
         let mut drift = Self { template: template.to_owned(), images: BTreeSet::new(), pods: 0, is_everywhere: true };
@@ -148,7 +147,7 @@ impl<'p> Drift<'p> {
 
 /// Returns whether pods run other images than their template says: admission may have made them so, which only the server
 /// knows.
-pub fn differs_from_template(live: &LiveWorkload) -> bool {
+pub fn differs_from_template(live: &Snapshot) -> bool {
     let differs = |(name, container): (&ContainerName, &Container)| {
         Drift::from((&container.image, name), live, live.present_pods()).is_some()
     };

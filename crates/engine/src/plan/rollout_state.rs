@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::durable::before_after;
 use super::held::{is_held_back, is_left_held, is_stale, last_superseded};
-use super::live::LiveWorkload;
-use super::recover::{copied, is_left_on_pods, with_pods};
+use super::live::Snapshot;
+use super::recover::{is_left_on_pods, lock_from_copy, with_pods};
 use crate::change::{Direction, same};
 use crate::k8s::workload::Workload;
 use crate::kinds::HoldsBy;
@@ -52,29 +52,29 @@ impl RolloutState {
     }
 }
 
-pub fn rollout_state(live: &LiveWorkload) -> RolloutState {
+pub fn rollout_state(live: &Snapshot) -> RolloutState {
     match Lock::of(&live.workload.object) {
         Err(_) => RolloutState::Unclear("its lock cannot be read: it was edited, or is of another version"),
         Ok(Some(lock)) if is_stale(live, &lock) => match is_held_back(live) {
             true => RolloutState::Superseded("the lock of a rollout that has ended came back with an older copy of it"),
             false => RolloutState::None,
         },
-        Ok(Some(lock)) => match life(live, &lock) {
+        Ok(Some(lock)) => match lease_state(live, &lock) {
             LeaseState::Alive(_) => RolloutState::Active,
             LeaseState::Unknown(_) => RolloutState::MaybeActive,
             LeaseState::Ended | LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. } => {
                 unfinished(live, &lock)
             }
         },
-        Ok(None) => copied(live).map_or_else(|| without_lock(live), |copy| unfinished(live, &copy)),
+        Ok(None) => lock_from_copy(live).map_or_else(|| without_lock(live), |copy| unfinished(live, &copy)),
     }
 }
 
-fn unfinished(live: &LiveWorkload, lock: &Lock) -> RolloutState {
+fn unfinished(live: &Snapshot, lock: &Lock) -> RolloutState {
     conflict(live, lock, lock.rollout.direction).map_or(RolloutState::Unfinished, RolloutState::Superseded)
 }
 
-fn without_lock(live: &LiveWorkload) -> RolloutState {
+fn without_lock(live: &Snapshot) -> RolloutState {
     if is_left_held(live) {
         return match (last_superseded(live).is_some(), live.workload.reference.kind.holds_by()) {
             (true, HoldsBy::Paused) => RolloutState::Superseded("a rollout that another client ended left it paused"),
@@ -98,16 +98,16 @@ fn without_lock(live: &LiveWorkload) -> RolloutState {
 
 /// Returns why no run can go on with a rollout; `None` where one can. Lock and template are written together: only a run
 /// that changes direction, as it was `found`, sets the template.
-pub(super) fn conflict(live: &LiveWorkload, lock: &Lock, found: Direction) -> Option<&'static str> {
+pub(super) fn conflict(live: &Snapshot, lock: &Lock, found: Direction) -> Option<&'static str> {
     let (before, after) = before_after(live, lock);
     if live.workload.reference.kind.holds_by() == HoldsBy::Paused {
         let sets = &live.surroundings.owned;
-        if deployment::is_anothers(sets, lock, &before) {
+        if deployment::belongs_to_another(sets, lock, &before) {
             return Some("its lock came with a copy of another Deployment, or its ReplicaSet is gone");
         }
         let current = lock.rollout.outgoing.as_ref().and_then(|outgoing| outgoing.find(sets));
-        let was_released = |set| deployment::was_released(&live.workload.object, lock, set, &after);
-        if found == Direction::Forward && current.is_some_and(was_released) {
+        let was_unpaused_early = |set| deployment::was_unpaused_early(&live.workload.object, lock, set, &after);
+        if found == Direction::Forward && current.is_some_and(was_unpaused_early) {
             return Some("another client resumed it before its pods were updated, so its controller replaces them");
         }
     }
@@ -117,12 +117,12 @@ pub(super) fn conflict(live: &LiveWorkload, lock: &Lock, found: Direction) -> Op
     };
     let template = live.workload.template();
     let since = lock.rollout.outgoing.as_ref().map_or(i64::MAX, |outgoing| outgoing.revision);
-    let is_anothers = |revision: &Value| {
+    let belongs_to_another = |revision: &Value| {
         let made_from = revisions::template_of(revision);
         revisions::number_of(revision).is_some_and(|number| number > since)
             && ![&target, &source, template].into_iter().any(|known| same(&made_from, known))
     };
-    if live.workload.reference.kind.owns_through().is_none() && with_pods(live).any(is_anothers) {
+    if live.workload.reference.kind.owns_through().is_none() && with_pods(live).any(belongs_to_another) {
         return Some("a pod was created from another client's template meanwhile");
     }
     if same(template, &target) || same(template, &source) && found != lock.rollout.direction {
@@ -136,7 +136,7 @@ pub(super) fn conflict(live: &LiveWorkload, lock: &Lock, found: Direction) -> Op
 }
 
 /// Returns whether the run that holds a workload's lock is active.
-pub fn life(live: &LiveWorkload, lock: &Lock) -> LeaseState {
+pub fn lease_state(live: &Snapshot, lock: &Lock) -> LeaseState {
     LeaseState::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
 }
 
@@ -152,10 +152,10 @@ pub fn lock_of(workload: &Workload) -> Result<Option<Lock>, String> {
 }
 
 /// The lock of a rollout that holds a workload, also one that was removed by hand and of which a copy is left.
-pub fn present(live: &LiveWorkload) -> Option<Lock> {
+pub fn present_lock(live: &Snapshot) -> Option<Lock> {
     match Lock::text_of(&live.workload.object) {
         Some(_) => Lock::of(&live.workload.object).ok().flatten(),
-        None => copied(live),
+        None => lock_from_copy(live),
     }
 }
 

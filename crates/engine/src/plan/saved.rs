@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{LiveWorkload, PLAN_API_VERSION, Plan, PodVerdict, SkippedObject, WorkloadPlan};
+use super::{PLAN_API_VERSION, Plan, PodVerdict, SkippedObject, Snapshot, WorkloadPlan};
 use crate::change::reason::Reason;
 use crate::change::template;
 use crate::k8s::names::{ContainerName, PodKey};
@@ -65,7 +65,7 @@ pub enum SavedPlanError {
 
 impl SavedPlan {
     /// Puts together what is saved. `lives` are the workloads that the plan was built from, in its order.
-    pub fn new(plan: &Plan, lives: &[LiveWorkload], server: &str, field_manager: &str) -> Self {
+    pub fn new(plan: &Plan, lives: &[Snapshot], server: &str, field_manager: &str) -> Self {
         let workloads = plan.workloads.iter().zip(lives).map(|(plan, live)| SavedWorkload {
             // Somebody else may carry it out.
             plan: WorkloadPlan { missing_permissions: Vec::new(), ..plan.clone() },
@@ -111,7 +111,7 @@ impl SavedPlan {
 
     /// Returns the plan checked against the live workloads, in its order: a workload that has changed is not eligible,
     /// with the change as a reason.
-    pub fn held_against(&self, lives: &[LiveWorkload]) -> Plan {
+    pub fn held_against(&self, lives: &[Snapshot]) -> Plan {
         let mut plan = self.plan();
         for ((plan, saved), live) in plan.workloads.iter_mut().zip(&self.workloads).zip(lives) {
             // What the server answered then is no longer valid.
@@ -131,7 +131,7 @@ impl SavedWorkload {
     ///
     /// A changed resourceVersion does not count: every status write changes it. A pod that was created since does not
     /// count either: the plan does not show it, so it is not changed.
-    fn moved(&self, live: &LiveWorkload) -> Vec<Reason> {
+    fn moved(&self, live: &Snapshot) -> Vec<Reason> {
         let workload = &self.plan.workload;
         let stale = |path: String, moved: String| Reason::PlanStale { path, moved };
         let is_another = |moved: String| stale("metadata.uid".to_owned(), moved);
@@ -174,7 +174,7 @@ fn images(pod: &Pod) -> Option<PodImages> {
 }
 
 /// A bare pod has no template of its own; its images are compared as the pod's.
-fn template_of(live: &LiveWorkload) -> Value {
+fn template_of(live: &Snapshot) -> Value {
     if live.workload.reference.kind.template_pointer().is_empty() {
         Value::Null
     } else {
@@ -193,7 +193,7 @@ mod tests {
     use crate::plan::assemble::{Objects, assemble};
     use crate::plan::{Intent, Options, build};
 
-    fn live() -> LiveWorkload {
+    fn live() -> Snapshot {
         let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "a:1"}, {"name": "side", "image": "s:1"}]}});
         let object = json!({"metadata": {"name": "web", "namespace": "n", "uid": "set"}, "spec": {"replicas": 1, "template": template}});
         let pod = json!({"metadata": {"name": "web-0", "namespace": "n", "uid": "u0", "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "set", "controller": true}]},
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn what_changed_is_named() {
         let saved = saved();
-        let moved = |change: fn(&mut LiveWorkload)| {
+        let moved = |change: fn(&mut Snapshot)| {
             let mut live = live();
             change(&mut live);
             saved.workloads[0].moved(&live).iter().map(Reason::sentence).collect::<Vec<_>>()

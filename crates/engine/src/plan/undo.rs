@@ -11,7 +11,7 @@ use crate::change::{Change, FieldChanges, Row, TemplateImage, image_in, list_in}
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::plan::intent::IntentError;
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::plan::updates::{Update, updates};
 use crate::state::durable::history::HistoryEntry;
 use crate::state::durable::lock::Lock;
@@ -23,7 +23,7 @@ use crate::value::image::{ImageReference, repo_digest};
 ///
 /// # Errors
 /// When nothing fitting is recorded.
-pub fn undone(live: &LiveWorkload, to: Option<&str>) -> Result<Option<Update>, IntentError> {
+pub fn undone(live: &Snapshot, to: Option<&str>) -> Result<Option<Update>, IntentError> {
     let id = match chosen(live, to)? {
         Chosen::Rollout(entry) => entry.rollout.id,
         Chosen::PodsOnly(id) => id,
@@ -43,7 +43,7 @@ pub(super) enum Chosen {
 ///
 /// # Errors
 /// When nothing fitting is recorded.
-pub(super) fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, IntentError> {
+pub(super) fn chosen(live: &Snapshot, to: Option<&str>) -> Result<Chosen, IntentError> {
     let mut entries = known(live);
     let records = pods_only(live, &entries);
     // A rollout that only removed leftovers has changed nothing that could be taken back.
@@ -86,7 +86,7 @@ pub(super) fn chosen(live: &LiveWorkload, to: Option<&str>) -> Result<Chosen, In
 }
 
 /// An update that only pods have recorded. One of a template whose lock is gone is no update of pods alone.
-fn of_pods(live: &LiveWorkload, records: &Records<'_>, id: RolloutId) -> Result<Chosen, IntentError> {
+fn of_pods(live: &Snapshot, records: &Records<'_>, id: RolloutId) -> Result<Chosen, IntentError> {
     let is_held = matches!(Lock::of(&live.workload.object), Ok(Some(lock)) if lock.rollout.id == id);
     let is_durable = records.get(&id).is_some_and(|pods| pods.iter().any(|(_, record)| record.durable));
     if is_durable && !is_held {
@@ -121,7 +121,7 @@ fn set_at(pods: &[(&Pod, UpdateRecord)]) -> Option<String> {
 }
 
 /// Whether the template still has what a rollout set: only that can be taken back.
-fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), IntentError> {
+fn is_in_force(live: &Snapshot, entry: &HistoryEntry) -> Result<(), IntentError> {
     let template = live.workload.template();
     let changed = |what: String, to: &str, now: &str| IntentError::ChangedSince {
         id: entry.rollout.id.to_string(),
@@ -135,7 +135,7 @@ fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), IntentEr
             return Err(changed(format!("container {name}"), &image.to, now));
         }
     }
-    match entry.rollout.change.fields.not_in_force(template) {
+    match entry.rollout.change.fields.first_changed_since(template) {
         Some(Row { what, before: now, after: to, .. }) => {
             Err(changed(what, &to.unwrap_or_default(), &now.unwrap_or_default()))
         }
@@ -146,7 +146,7 @@ fn is_in_force(live: &LiveWorkload, entry: &HistoryEntry) -> Result<(), IntentEr
 type Records<'l> = BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>>;
 
 /// The records of the pods that are not in the history, by rollout.
-fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l> {
+fn pods_only<'l>(live: &'l Snapshot, entries: &[HistoryEntry]) -> Records<'l> {
     let mut records = Records::new();
     for pod in &live.pods {
         // A record that says that the pod is drained, or was taken over, is of no update.
@@ -159,7 +159,7 @@ fn pods_only<'l>(live: &'l LiveWorkload, entries: &[HistoryEntry]) -> Records<'l
 }
 
 /// Returns the whole object as it was before, or why it is not known; pods keep what cannot be removed from them.
-pub(super) fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bool) -> Result<Value, Vec<Reason>> {
+pub(super) fn template(live: &Snapshot, entry: &HistoryEntry, pin_digest: bool) -> Result<Value, Vec<Reason>> {
     let template = live.workload.template();
     let mut change = Change { images: BTreeMap::new(), fields: entry.rollout.change.fields.clone() };
     change = change.reversed();
@@ -186,7 +186,7 @@ pub(super) fn template(live: &LiveWorkload, entry: &HistoryEntry, pin_digest: bo
 }
 
 /// Returns what the pods recorded before an update of them alone.
-pub(super) fn recorded(live: &LiveWorkload, id: &RolloutId, pin_digest: bool) -> Result<ByPod, IntentError> {
+pub(super) fn recorded(live: &Snapshot, id: &RolloutId, pin_digest: bool) -> Result<ByPod, IntentError> {
     let mut wanted = ByPod::default();
     for pod in &live.pods {
         let Some(record) = UpdateRecord::of_rollout(pod, id) else { continue };

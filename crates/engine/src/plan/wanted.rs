@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::live::{LiveWorkload, Options};
+use super::live::{Options, Snapshot};
 use super::outline::leave_out_notes;
 use super::revision::CurrentRevision;
 use super::undo::{self, Chosen};
@@ -48,7 +48,7 @@ impl<'a> Wanted<'a> {
     /// When what is wanted is not known.
     pub(super) fn new(
         intent: &'a Intent,
-        live: &LiveWorkload,
+        live: &Snapshot,
         known: &Known,
         reasons: &mut Vec<Reason>,
     ) -> Result<Self, IntentError> {
@@ -81,13 +81,13 @@ impl<'a> Wanted<'a> {
     }
 
     /// What a manifest wants that the server would store.
-    pub(super) fn of_manifest(live: &LiveWorkload, known: &Known, object: &Value, reasons: &mut Vec<Reason>) -> Self {
+    pub(super) fn of_manifest(live: &Snapshot, known: &Known, object: &Value, reasons: &mut Vec<Reason>) -> Self {
         let mut wanted = Self::nothing(live, known);
         wanted.stored(live, object, reasons);
         wanted
     }
 
-    fn nothing(live: &LiveWorkload, known: &Known) -> Self {
+    fn nothing(live: &Snapshot, known: &Known) -> Self {
         let images = known.template.iter().map(|(name, container)| (name.clone(), container.image.clone()));
         let is_pod = !live.workload.reference.kind.has_template();
         Self {
@@ -105,7 +105,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    fn by_hand(&mut self, images: &'a Images, live: &LiveWorkload, known: &Known, reasons: &mut Vec<Reason>) {
+    fn by_hand(&mut self, images: &'a Images, live: &Snapshot, known: &Known, reasons: &mut Vec<Reason>) {
         reasons.extend(images.by_container.keys().filter_map(|name| known.not_found(name)));
         if !images.resources.is_empty() {
             self.diff = resources(images, live, reasons);
@@ -117,19 +117,19 @@ impl<'a> Wanted<'a> {
     }
 
     /// What the pods' server and kubelets do with the difference, and what becomes of their QoS class.
-    fn as_pods_take_it(&mut self, live: &LiveWorkload) {
+    fn as_pods_take_it(&mut self, live: &Snapshot) {
         self.diff.change.fields = done_by(live, std::mem::take(&mut self.diff.change.fields));
         self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
     }
 
-    fn stored(&mut self, live: &LiveWorkload, object: &Value, reasons: &mut Vec<Reason>) {
+    fn stored(&mut self, live: &Snapshot, object: &Value, reasons: &mut Vec<Reason>) {
         self.is_of_manifest = true;
         self.object(live, object, Direction::Forward, reasons);
         self.outside_template = outside_template(live, object);
     }
 
     /// Takes what is wanted from a whole object.
-    fn object(&mut self, live: &LiveWorkload, object: &Value, direction: Direction, reasons: &mut Vec<Reason>) {
+    fn object(&mut self, live: &Snapshot, object: &Value, direction: Direction, reasons: &mut Vec<Reason>) {
         let kind = live.workload.reference.kind;
         let after = template_of(kind, object);
         self.diff = change::diff(&bare(kind, live.workload.template()), &after);
@@ -207,7 +207,7 @@ impl<'a> Wanted<'a> {
     /// the template has not changed. What admission made of the image when the pod was created stays.
     pub(super) fn image_in(
         &self,
-        live: &LiveWorkload,
+        live: &Snapshot,
         pod: &Pod,
         list: ContainerList,
         container: &Container,
@@ -244,24 +244,24 @@ impl<'a> Wanted<'a> {
 }
 
 /// Whether the template's QoS class changes otherwise than the pods'.
-fn keep_their_class(live: &LiveWorkload, diff: &Difference, of_template: &str) -> bool {
+fn keep_their_class(live: &Snapshot, diff: &Difference, of_template: &str) -> bool {
     let mut pods = live.present_pods().peekable();
     pods.peek().is_some() && pods.all(|pod| diff.change.fields.resources.keeps_class(pod, of_template))
 }
 
 /// The versions of the server and of the kubelets that are known; none where the server's is not.
-fn versions(live: &LiveWorkload) -> Vec<KubeletVersion> {
+fn versions(live: &Snapshot) -> Vec<KubeletVersion> {
     let of_node = |pod: &Pod| live.kubelets.get(&pod.spec.node_name).copied();
     let server = live.surroundings.server;
     server.into_iter().flat_map(|server| std::iter::once(server).chain(live.pods.iter().filter_map(of_node))).collect()
 }
 
-fn done_by(live: &LiveWorkload, fields: FieldChanges) -> FieldChanges {
+fn done_by(live: &Snapshot, fields: FieldChanges) -> FieldChanges {
     fields.done_by(&versions(live))
 }
 
 /// What the cpu and memory that are asked for on the command line change in the template.
-fn resources(images: &Images, live: &LiveWorkload, reasons: &mut Vec<Reason>) -> Difference {
+fn resources(images: &Images, live: &Snapshot, reasons: &mut Vec<Reason>) -> Difference {
     let kind = live.workload.reference.kind;
     let before = bare(kind, live.workload.template());
     let mut after = before.clone();
@@ -272,7 +272,7 @@ fn resources(images: &Images, live: &LiveWorkload, reasons: &mut Vec<Reason>) ->
 }
 
 /// What pods are to have of it, whatever the template has.
-fn resources_of_pods(images: &Images, live: &LiveWorkload) -> FieldChanges {
+fn resources_of_pods(images: &Images, live: &Snapshot) -> FieldChanges {
     let template = bare(live.workload.reference.kind, live.workload.template());
     let (mut before, mut after) = (template.clone(), template);
     if let (Some(before), Some(after)) = (before.get_mut("spec"), after.get_mut("spec")) {
@@ -311,7 +311,7 @@ fn written_metadata(object: &Value) -> Value {
 }
 
 /// Returns the paths outside the template that the manifest changes: `replicas`, labels of the owner, and so on.
-fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
+fn outside_template(live: &Snapshot, desired: &Value) -> Vec<String> {
     let kind = live.workload.reference.kind;
     if !kind.has_template() {
         return Vec::new();
@@ -337,7 +337,7 @@ fn outside_template(live: &LiveWorkload, desired: &Value) -> Vec<String> {
 
 /// What every part of a plan is made from.
 pub(super) struct Context<'a> {
-    pub(super) live: &'a LiveWorkload,
+    pub(super) live: &'a Snapshot,
     pub(super) known: &'a Known,
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) revision: CurrentRevision<'a>,
@@ -369,7 +369,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn of(live: &LiveWorkload) -> Self {
+    pub(super) fn of(live: &Snapshot) -> Self {
         let mut known = Self { containers: Vec::new(), template: BTreeMap::new() };
         let mut seen: BTreeSet<ContainerName> = BTreeSet::new();
         for list in ContainerList::ALL {

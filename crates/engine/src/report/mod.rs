@@ -7,7 +7,7 @@ pub mod proof;
 use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use crate::report::progress::{PodProgress, Stage};
+use crate::report::progress::{Stage, UpdatePhase};
 use crate::state::durable::StepName;
 use crate::state::hook::{HookEnd, HookPhase};
 use crate::state::outcome::EndResult;
@@ -18,7 +18,7 @@ pub enum Notice {
     Pod {
         pod: PodKey,
         #[serde(flatten)]
-        phase: PodProgress,
+        phase: UpdatePhase,
     },
     /// A step on the owner was done.
     Owner {
@@ -158,10 +158,10 @@ pub struct Outcome {
     pub budget_blocks: bool,
     /// Of each container that was to change: what the template and the pods ask for.
     #[serde(default)]
-    pub standing: Vec<Standing>,
+    pub standing: Vec<ContainerImages>,
     /// The same of each field that was to change in the template.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub standing_fields: Vec<StandingField>,
+    pub standing_fields: Vec<FieldValues>,
     /// Whether the same command has rolled it back: `true` completely, `false` only in part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rolled_back: Option<bool>,
@@ -172,7 +172,7 @@ pub struct Outcome {
 /// What is asked for of one container when a run ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Standing {
+pub struct ContainerImages {
     pub container: ContainerName,
     /// The image of the owner's template; `None` where it was not read since the last write, or is not the run's business.
     pub template: Option<String>,
@@ -180,7 +180,7 @@ pub struct Standing {
     #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
     pub new_pods: NewPods,
     /// How many of the owner's pods ask for which image.
-    pub pods: Vec<StandingImage>,
+    pub pods: Vec<PodsWithImage>,
     /// How many more are being deleted.
     #[serde(default, skip_serializing_if = "is_none")]
     pub going: usize,
@@ -194,7 +194,7 @@ fn is_none(number: &usize) -> bool {
 /// What is asked for of one field of the template when a run ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct StandingField {
+pub struct FieldValues {
     /// The field in a few words, such as `app requests.cpu`.
     pub what: String,
     pub wanted: FieldValue,
@@ -251,7 +251,7 @@ impl NewPods {
 /// Pods that ask for the same image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct StandingImage {
+pub struct PodsWithImage {
     pub image: String,
     pub pods: usize,
     pub ready: usize,
@@ -275,7 +275,7 @@ pub struct PodEnd {
     pub pod: PodKey,
     /// Where it stood at the end.
     #[serde(flatten)]
-    pub phase: PodProgress,
+    pub phase: UpdatePhase,
     /// This run patched it.
     pub patched: bool,
     /// Containers whose change was planned.
@@ -328,12 +328,12 @@ impl Outcome {
     /// deed of the way back that found nothing to do in it.
     pub fn done(&self) -> impl Iterator<Item = &PodEnd> {
         let is_of_it = |end: &&PodEnd| end.patched || self.result != EndResult::Aborted;
-        self.pods.iter().filter(|end| end.phase == PodProgress::Done).filter(is_of_it)
+        self.pods.iter().filter(|end| end.phase == UpdatePhase::Done).filter(is_of_it)
     }
 }
 
 impl PodEnd {
-    pub fn new(pod: PodKey, phase: PodProgress) -> Self {
+    pub fn new(pod: PodKey, phase: UpdatePhase) -> Self {
         Self {
             pod,
             phase,

@@ -11,7 +11,7 @@ use crate::state::hook::HookPhase;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "phase")]
-pub enum PodProgress {
+pub enum UpdatePhase {
     /// Not its turn yet.
     Waiting,
     /// The user's own command runs.
@@ -123,7 +123,7 @@ pub const NOT_SCHEDULED: &str = "not scheduled";
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodInProgress {
     pub pod: PodKey,
-    pub phase: PodProgress,
+    pub phase: UpdatePhase,
     /// Its node; empty where that is not known.
     pub node: String,
     /// How often the containers that change have restarted; `None` where that is not known.
@@ -160,7 +160,7 @@ pub enum Stage {
     Lost,
 }
 
-impl PodProgress {
+impl UpdatePhase {
     /// Returns the stage. The only place that classifies all phases.
     pub const fn stage(&self) -> Stage {
         match self {
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_resize_that_stays_deferred_is_reported_once() {
-        let of = |why: &str, node: &str| PodProgress::Resizing {
+        let of = |why: &str, node: &str| UpdatePhase::Resizing {
             why: (!why.is_empty()).then(|| why.to_owned()),
             deferred_by: (!node.is_empty()).then(|| node.to_owned()),
         };
@@ -244,7 +244,7 @@ mod tests {
             (of("Node didn't have enough resource: cpu, requested: 1500, used: 1665, capacity: 2000", "node-2"), true),
             (of("Node didn't have enough resource: cpu, requested: 1500, used: 1665, capacity: 2000", ""), true),
             (of("", "node-1"), true),
-            (PodProgress::Done, true),
+            (UpdatePhase::Done, true),
         ] {
             assert_eq!(phase.is_news_after(&before), is_news, "{phase:?}");
         }

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use crate::change::FieldChanges;
 use crate::k8s::events::{self, Event};
 use crate::k8s::names::{ContainerName, PodKey};
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::report::{Outcome, PodEnd};
 use crate::value::image;
 
@@ -112,7 +112,7 @@ impl Proof {
                 let times = again.map_or(1, |again| usize::try_from(again.times).unwrap_or(usize::MAX).max(1));
                 count(&mut proof.restarted_not_planned, name, Some(times));
             }
-            if let PodProgress::Gone { why } = &end.phase
+            if let UpdatePhase::Gone { why } = &end.phase
                 && end.replaced
             {
                 proof.replaced.push(Replaced { pod: end.pod.clone(), message: why.clone() });
@@ -156,7 +156,7 @@ fn whole(seconds: i64) -> f64 {
 
 /// Returns whether the kubelet's events may show how long pulls took: a container restarted whose pull is not known.
 pub fn wants_pulls(outcome: &Outcome) -> bool {
-    let done = outcome.pods.iter().filter(|end| end.patched && matches!(end.phase, PodProgress::Done));
+    let done = outcome.pods.iter().filter(|end| end.patched && matches!(end.phase, UpdatePhase::Done));
     done.flat_map(|end| &end.containers).any(|end| end.times.started_at.is_some() && end.times.pull_seconds.is_none())
 }
 
@@ -167,20 +167,20 @@ pub fn wants_causes(outcome: &Outcome) -> bool {
 
 fn lacks_cause(end: &PodEnd) -> bool {
     end.replaced
-        && matches!(&end.phase, PodProgress::Gone { why } if [LEFT, DELETED, BEING_DELETED].contains(&why.as_str()))
+        && matches!(&end.phase, UpdatePhase::Gone { why } if [LEFT, DELETED, BEING_DELETED].contains(&why.as_str()))
 }
 
 /// Returns the pods of which it is not known whether they were deleted: reading each of them shows it.
 pub fn of_unknown_whereabouts(outcome: &Outcome) -> impl Iterator<Item = &PodKey> {
-    let is_unknown = |end: &&PodEnd| matches!(&end.phase, PodProgress::Gone { why } if why == LEFT);
+    let is_unknown = |end: &&PodEnd| matches!(&end.phase, UpdatePhase::Gone { why } if why == LEFT);
     outcome.pods.iter().filter(is_unknown).map(|end| &end.pod)
 }
 
 /// Adds whether a pod that was looked for still exists.
 pub fn add_whereabouts(outcome: &mut Outcome, key: &PodKey, is_there: bool) {
     let why = if is_there { RELABELLED } else { DELETED };
-    let is_it = |end: &&mut PodEnd| end.pod == *key && matches!(&end.phase, PodProgress::Gone { why } if why == LEFT);
-    outcome.pods.iter_mut().filter(is_it).for_each(|end| end.phase = PodProgress::Gone { why: why.into() });
+    let is_it = |end: &&mut PodEnd| end.pod == *key && matches!(&end.phase, UpdatePhase::Gone { why } if why == LEFT);
+    outcome.pods.iter_mut().filter(is_it).for_each(|end| end.phase = UpdatePhase::Gone { why: why.into() });
 }
 
 /// The reason of a pod that is no longer among those of its workload where nothing else is known.
@@ -226,7 +226,7 @@ pub fn add_causes(outcome: &mut Outcome, events: &[Event]) {
     let deleted: BTreeSet<&str> = events.iter().filter_map(events::deleted_pod).collect();
     for end in outcome.pods.iter_mut().filter(|end| lacks_cause(end)) {
         if deleted.contains(end.pod.name.as_str()) {
-            end.phase = PodProgress::Gone { why: "its controller deleted it".into() };
+            end.phase = UpdatePhase::Gone { why: "its controller deleted it".into() };
         }
     }
 }
@@ -240,10 +240,10 @@ mod tests {
     use crate::report::{ContainerEnd, ContainerTimes, StartedAgain};
     use crate::state::outcome::EndResult;
 
-    fn end(name: &str, phase: PodProgress, down: i64) -> PodEnd {
+    fn end(name: &str, phase: UpdatePhase, down: i64) -> PodEnd {
         let pod = PodKey { namespace: "d".into(), name: name.into(), uid: format!("uid-{name}").into() };
         PodEnd {
-            replaced: matches!(phase, PodProgress::Gone { .. }),
+            replaced: matches!(phase, UpdatePhase::Gone { .. }),
             patched: true,
             containers: vec![ContainerEnd {
                 container: "side".into(),
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn what_it_has_not_changed_was_not_down_for_it() {
-        let mut left = end("web-0", PodProgress::Done, 4);
+        let mut left = end("web-0", UpdatePhase::Done, 4);
         left.containers.iter_mut().for_each(|container| container.changed = false);
         let proof = Proof::of(&outcome(vec![left]), |_, _| true, |_| None);
         assert_eq!((proof.restarted_as_planned, proof.times), ([].into(), [].into()));
@@ -313,9 +313,9 @@ mod tests {
 
     #[test]
     fn it_counts_what_was_planned_what_was_not_and_what_left() {
-        let mut ends = vec![end("a", PodProgress::Done, 1), end("b", PodProgress::Done, -5)];
-        ends.push(end("c", PodProgress::Gone { why: DELETED.into() }, 7));
-        ends.push(end("d", PodProgress::Starting { containers: vec![] }, 7));
+        let mut ends = vec![end("a", UpdatePhase::Done, 1), end("b", UpdatePhase::Done, -5)];
+        ends.push(end("c", UpdatePhase::Gone { why: DELETED.into() }, 7));
+        ends.push(end("d", UpdatePhase::Starting { containers: vec![] }, 7));
         ends[1].unplanned = vec!["app".into()];
         ends[1].containers[0].twice = true;
         let proof = Proof::of(&outcome(ends.clone()), |_, _| true, |_| None);
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn restarts_beyond_the_planned_ones_and_by_resizes_of_an_earlier_run_are_counted() {
         let mut ends =
-            vec![end("a", PodProgress::Done, 1), end("b", PodProgress::Done, 1), end("c", PodProgress::Done, 1)];
+            vec![end("a", UpdatePhase::Done, 1), end("b", UpdatePhase::Done, 1), end("c", UpdatePhase::Done, 1)];
         for (end, times) in ends.iter_mut().zip([1, 3]) {
             end.unplanned = vec!["side".into()];
             end.containers[0].again = Some(StartedAgain { times, exit_code: Some(3) });
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn an_abort_counts_what_it_has_done_itself() {
-        let mut ends = vec![end("a", PodProgress::Done, 1), end("b", PodProgress::Done, 40)];
+        let mut ends = vec![end("a", UpdatePhase::Done, 1), end("b", UpdatePhase::Done, 40)];
         ends[1].patched = false;
         ends[1].containers[0].twice = true;
         for (result, planned, down) in [(EndResult::Complete, 2, (1.0, 40.0)), (EndResult::Aborted, 1, (1.0, 1.0))] {
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_downtime_that_the_api_does_not_tell_is_counted_as_unknown() {
         let mut ends =
-            vec![end("a", PodProgress::Done, 1), end("b", PodProgress::Done, 1), end("c", PodProgress::Done, 1)];
+            vec![end("a", UpdatePhase::Done, 1), end("b", UpdatePhase::Done, 1), end("c", UpdatePhase::Done, 1)];
         ends[1].containers[0].down_seconds = None;
         // Of what another run has patched nothing is claimed.
         ends[2].containers[0].down_seconds = None;
@@ -376,7 +376,7 @@ mod tests {
             ("2026-01-01T00:00:12Z", "Container image \"acme/side:2\" already present on machine", None),
             ("2026-01-01T00:00:12Z", "Successfully pulled image \"acme/side:1\" in 1.5s", None),
         ] {
-            let mut ended = outcome(vec![end("a", PodProgress::Done, 1)]);
+            let mut ended = outcome(vec![end("a", UpdatePhase::Done, 1)]);
             assert!(wants_pulls(&ended));
             add_pulls(&mut ended, &[pulled("b", "2026-01-01T00:00:12Z", took), pulled("a", time, message)]);
             assert_eq!(ended.pods[0].containers[0].times.pull_seconds, expected, "{time} {message}");
@@ -386,24 +386,24 @@ mod tests {
     #[test]
     fn who_deleted_a_pod_is_said_where_its_controller_did() {
         let event = Event::of(&json!({"reason": "SuccessfulDelete", "message": "Deleted pod: a"}));
-        let gone = |why: &str| PodProgress::Gone { why: why.into() };
+        let gone = |why: &str| UpdatePhase::Gone { why: why.into() };
         let mut ended =
             outcome(vec![end("a", gone(DELETED), 1), end("b", gone(DELETED), 1), end("a", gone("evicted"), 1)]);
         assert!(wants_causes(&ended));
         add_causes(&mut ended, &[event]);
-        let whys: Vec<PodProgress> = ended.pods.into_iter().map(|end| end.phase).collect();
+        let whys: Vec<UpdatePhase> = ended.pods.into_iter().map(|end| end.phase).collect();
         assert_eq!(whys, [gone("its controller deleted it"), gone(DELETED), gone("evicted")]);
     }
 
     #[test]
     fn a_pod_that_left_was_deleted_if_it_is_not_there() {
-        let gone = |why: &str| PodProgress::Gone { why: why.into() };
+        let gone = |why: &str| UpdatePhase::Gone { why: why.into() };
         let mut ended = outcome(vec![end("a", gone(LEFT), 1), end("b", gone(LEFT), 1), end("c", gone("evicted"), 1)]);
         assert!(wants_causes(&ended));
         let unknown: Vec<PodKey> = of_unknown_whereabouts(&ended).cloned().collect();
         assert_eq!(unknown.iter().map(|key| key.name.as_str()).collect::<String>(), "ab");
         unknown.iter().for_each(|key| add_whereabouts(&mut ended, key, key.name == "a"));
-        let whys: Vec<PodProgress> = ended.pods.into_iter().map(|end| end.phase).collect();
+        let whys: Vec<UpdatePhase> = ended.pods.into_iter().map(|end| end.phase).collect();
         assert_eq!(whys, [gone(RELABELLED), gone(DELETED), gone("evicted")]);
     }
 }

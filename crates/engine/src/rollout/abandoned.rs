@@ -7,7 +7,7 @@
 use crate::k8s::failure::Failure;
 use crate::k8s::pod::Pod;
 use crate::report::failure_report::LATE;
-use crate::report::progress::{PodProgress, Stage};
+use crate::report::progress::{Stage, UpdatePhase};
 use crate::state::hook::HookPhase;
 use crate::state::outcome::EndResult;
 
@@ -17,17 +17,17 @@ use super::pods::Pods;
 use super::protocol::drain;
 use super::steps;
 
-fn too_late(context: TurnContext<'_>, run: &PodRun, phase: &PodProgress) -> Failure {
+fn too_late(context: TurnContext<'_>, run: &PodRun, phase: &UpdatePhase) -> Failure {
     let now = context.now;
     let seconds = run.clocks.started.map_or(0, |started| now.saturating_sub(started).as_secs());
-    let message = if let PodProgress::Hook { hook: hook @ HookPhase::Before } = phase {
+    let message = if let UpdatePhase::Hook { hook: hook @ HookPhase::Before } = phase {
         format!("its command ({}) did not end within {seconds} s; the pod was not changed", hook.flag())
-    } else if matches!(phase, PodProgress::Draining { .. }) && !run.request.patched {
+    } else if matches!(phase, UpdatePhase::Draining { .. }) && !run.request.patched {
         format!("its Services still had it after {seconds} s; it was not restarted")
     } else {
         format!("it was not done within {seconds} s")
     };
-    let container = if let PodProgress::Starting { containers } = phase { containers.first().cloned() } else { None };
+    let container = if let UpdatePhase::Starting { containers } = phase { containers.first().cloned() } else { None };
     Failure {
         container: container.filter(|_| context.goal.is_back()),
         reason: LATE.into(),
@@ -38,11 +38,11 @@ fn too_late(context: TurnContext<'_>, run: &PodRun, phase: &PodProgress) -> Fail
 }
 
 /// Returns whether a pod is back and fails as before: it asks for all that it had, and its kubelet runs that.
-fn fails_as_before(context: TurnContext<'_>, subject: PodContext<'_>, phase: &PodProgress) -> bool {
-    let is_its_containers = if let PodProgress::Failing(failure) = phase {
+fn fails_as_before(context: TurnContext<'_>, subject: PodContext<'_>, phase: &UpdatePhase) -> bool {
+    let is_its_containers = if let UpdatePhase::Failing(failure) = phase {
         failure.container.is_some()
     } else {
-        let is_unready = matches!(phase, PodProgress::Starting { containers } if !containers.is_empty());
+        let is_unready = matches!(phase, UpdatePhase::Starting { containers } if !containers.is_empty());
         is_unready && subject.pod.is_some_and(|pod| pod.unready_node().is_none())
     };
     let asks = |pod: &Pod| steps::asks_for_all(context.goal, subject.goal, pod);
@@ -50,11 +50,11 @@ fn fails_as_before(context: TurnContext<'_>, subject: PodContext<'_>, phase: &Po
 }
 
 /// Returns whether an abandoned pod has been taken back all the same.
-pub(super) fn is_taken_back(
+pub(super) fn is_reverted_but_failing(
     context: TurnContext<'_>,
     subject: PodContext<'_>,
     run: &PodRun,
-    phase: &PodProgress,
+    phase: &UpdatePhase,
 ) -> bool {
     run.steps.abandoned.is_some()
         && !subject.pod.is_some_and(drain::is_owed)
@@ -65,7 +65,7 @@ pub(super) fn is_taken_back(
 /// before may fail for a reason of its own, and the other containers still go back. Each step gets a new deadline once.
 pub(super) fn goes_past(context: TurnContext<'_>, run: &mut PodRun, step: usize, judged: Option<&Judged>) -> bool {
     let is_late = run.deadline().is_some_and(|deadline| deadline <= context.now);
-    let fails = matches!(judged, Some(Judged { phase: PodProgress::Failing(_), .. }));
+    let fails = matches!(judged, Some(Judged { phase: UpdatePhase::Failing(_), .. }));
     let has_failed = fails || is_late || run.steps.abandoned.is_some();
     let may = context.goal.is_back() && context.goal.policy().goes_on_after_failure;
     if !(has_failed && may && step > run.steps.passed) {
@@ -85,11 +85,11 @@ pub(super) fn judge(context: TurnContext<'_>, subject: PodContext<'_>, run: &mut
     if is_late && abandons {
         run.steps.abandoned = Some(too_late(context, run, &judged.phase));
     }
-    let restores = matches!(judged.phase, PodProgress::RejoiningService { .. });
+    let restores = matches!(judged.phase, UpdatePhase::RejoiningService { .. });
     match (judged.phase.stage(), judged.phase) {
-        (_, PodProgress::Failing(failure)) if abandons => {
+        (_, UpdatePhase::Failing(failure)) if abandons => {
             let failure = run.steps.abandoned.get_or_insert(failure).clone();
-            Judged { phase: PodProgress::Failing(failure), wake: judged.wake }
+            Judged { phase: UpdatePhase::Failing(failure), wake: judged.wake }
         }
         (Stage::InProgress, phase) if restores && !is_late => {
             if run.steps.abandoned.take().is_some() {
@@ -99,7 +99,7 @@ pub(super) fn judge(context: TurnContext<'_>, subject: PodContext<'_>, run: &mut
             Judged { phase, wake: judged.wake }
         }
         (Stage::Waiting | Stage::InProgress, phase) => {
-            let phase = run.steps.abandoned.clone().map_or(phase, PodProgress::Failing);
+            let phase = run.steps.abandoned.clone().map_or(phase, UpdatePhase::Failing);
             Judged { phase, wake: judged.wake }
         }
         (Stage::Done | Stage::Left | Stage::Failed | Stage::Lost, phase) => {
@@ -111,7 +111,7 @@ pub(super) fn judge(context: TurnContext<'_>, subject: PodContext<'_>, run: &mut
 
 /// Returns whether a failed pod is unchanged and ready: its command failed before anything was done to it, or the
 /// server certainly took none of its patches. Such a pod does not count as down.
-pub(super) fn is_whole(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun, phase: &PodProgress) -> bool {
+pub(super) fn is_whole(context: TurnContext<'_>, subject: PodContext<'_>, run: &PodRun, phase: &UpdatePhase) -> bool {
     let has_failed = phase.stage() == Stage::Failed && context.goal.policy().goes_on_after_failure;
     let was_done =
         !run.request.is_idle() || run.request.patched && (run.request.is_late || !run.evidence.asked.is_empty());

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::rollout::drain::is_ready_but_for_our_gate;
 
 use super::goal::PodGoal;
@@ -51,7 +51,7 @@ pub(super) enum WaitReason {
 
 /// What was done so far for a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum AdmissionState {
     /// The rollout has not begun with the pod.
     New,
     /// The pod has its place and still serves: its hook has run, its EndpointSlices no longer list it, or the server
@@ -64,28 +64,29 @@ enum Standing {
     Works,
 }
 
-impl Standing {
+impl AdmissionState {
     fn of(pod: Option<&Pod>, run: &PodRun) -> Self {
         let gate_is_off = pod.is_some_and(|pod| !pod.is_ready() && is_ready_but_for_our_gate(pod));
         match &run.phase {
             _ if !run.is_in_progress() => Self::New,
-            Some(PodProgress::Next { .. } | PodProgress::Draining { .. })
+            Some(UpdatePhase::Next { .. } | UpdatePhase::Draining { .. })
                 if run.steps.is_between || run.request.sent == Sent::GateOff || gate_is_off =>
             {
                 Self::Down
             }
-            Some(PodProgress::Next { .. } | PodProgress::Draining { .. }) => Self::Idle,
-            Some(PodProgress::Waiting) if matches!(run.request.state, RequestState::BackOff { .. }) => Self::Idle,
+            Some(UpdatePhase::Next { .. } | UpdatePhase::Draining { .. }) => Self::Idle,
+            Some(UpdatePhase::Waiting) if matches!(run.request.state, RequestState::BackOff { .. }) => Self::Idle,
             Some(_) | None => Self::Works,
         }
     }
 }
 
-/// Says whether a pod may go down now. It changes nothing: [`super::state::Run::ask`] does what the answer needs.
+/// Says whether a pod may go down now. It changes nothing: [`super::state::CurrentTurn::ask`] does what the answer needs.
 pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: usize) -> Admission {
     let found = state.pods.run(position).and_then(|run| Some((run, context.observed.pod(&run.goal.key)?)));
     let Some((run, pod)) = found else { return Admission::Wait(WaitReason::NotSeen) };
-    let asks = Asks { context, state, position, goal: &run.goal, pod, standing: Standing::of(Some(pod), run) };
+    let asks =
+        Candidate { context, state, position, goal: &run.goal, pod, standing: AdmissionState::of(Some(pod), run) };
     let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());
     why.map_or(Admission::Go, Admission::Wait)
 }
@@ -94,20 +95,20 @@ pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: 
 const RESIZES_AT_ONCE: usize = 20;
 
 /// The pod that asks, and what is known of the others.
-struct Asks<'a> {
+struct Candidate<'a> {
     context: TurnContext<'a>,
     state: &'a RunState,
     position: usize,
     goal: &'a PodGoal,
     pod: &'a Pod,
-    standing: Standing,
+    standing: AdmissionState,
 }
 
-impl Asks<'_> {
-    fn others(&self) -> impl Iterator<Item = (usize, Standing)> {
+impl Candidate<'_> {
+    fn others(&self) -> impl Iterator<Item = (usize, AdmissionState)> {
         let standing = |position: usize| {
             let run = self.state.pods.run(position)?;
-            Some((position, Standing::of(self.context.observed.pod(&run.goal.key), run)))
+            Some((position, AdmissionState::of(self.context.observed.pod(&run.goal.key), run)))
         };
         self.state
             .pods
@@ -130,24 +131,29 @@ impl Asks<'_> {
         if is_proven {
             return None;
         }
-        let goes_first = |(position, standing): (usize, Standing)| match (standing, self.standing) {
-            (Standing::Works, _) | (Standing::Down, Standing::New | Standing::Idle) | (_, Standing::New) => true,
-            (Standing::Down, Standing::Down | Standing::Works) => position < self.position,
-            (Standing::Idle | Standing::New, Standing::Idle | Standing::Down | Standing::Works) => false,
+        let goes_first = |(position, standing): (usize, AdmissionState)| match (standing, self.standing) {
+            (AdmissionState::Works, _)
+            | (AdmissionState::Down, AdmissionState::New | AdmissionState::Idle)
+            | (_, AdmissionState::New) => true,
+            (AdmissionState::Down, AdmissionState::Down | AdmissionState::Works) => position < self.position,
+            (
+                AdmissionState::Idle | AdmissionState::New,
+                AdmissionState::Idle | AdmissionState::Down | AdmissionState::Works,
+            ) => false,
         };
         self.others().any(|other| goes_first(other) && !self.is_abandoned(other.0)).then_some(WaitReason::Canary)
     }
 
     /// Whether there is a place for one more; a pod that has one keeps it.
     fn place(&self) -> Option<WaitReason> {
-        if self.standing != Standing::New {
+        if self.standing != AdmissionState::New {
             return None;
         }
         if self.others().count() >= self.allowed() {
             return Some(WaitReason::Full);
         }
         let pauses =
-            !self.state.pods.is_taken(self.position) && self.state.pods.before_the_pause(self.context.goal) == Some(0);
+            !self.state.pods.is_taken(self.position) && self.state.pods.pods_until_pause(self.context.goal) == Some(0);
         pauses.then_some(WaitReason::Pause)
     }
 
@@ -189,13 +195,13 @@ impl Asks<'_> {
     /// The pods that give way to this one: nothing was done yet that takes any of them down, so one of them has to go
     /// first where no longer all of them may.
     fn giving_way(&self) -> BTreeSet<PodKey> {
-        if self.standing == Standing::New {
+        if self.standing == AdmissionState::New {
             return BTreeSet::new();
         }
         // A pod that drains is down for its clients already: no second pod of those that give way goes beside it.
         let is_leaving = |position: &usize| self.state.pods.all(PodIndex::Draining).contains(position);
         let leaves_next = drain::wanted(self.context.goal, self.goal).is_some() && !is_leaving(&self.position);
-        let idle = self.others().filter(|(_, standing)| *standing == Standing::Idle);
+        let idle = self.others().filter(|(_, standing)| *standing == AdmissionState::Idle);
         let idle = idle.filter(|(position, _)| !leaves_next || !is_leaving(position));
         idle.filter_map(|(position, _)| Some(self.state.pods.run(position)?.goal.key.clone())).collect()
     }
@@ -203,8 +209,8 @@ impl Asks<'_> {
     /// The pods that are between two of their containers, ready and in their Services. For a budget they are healthy
     /// until their next request: where fewer may be down now than were begun, they would wait for each other for ever.
     fn between(&self) -> impl Iterator<Item = PodKey> {
-        let is_one = self.standing != Standing::New;
-        let down = self.others().filter(move |(_, standing)| is_one && *standing == Standing::Down);
+        let is_one = self.standing != AdmissionState::New;
+        let down = self.others().filter(move |(_, standing)| is_one && *standing == AdmissionState::Down);
         down.filter_map(|(position, _)| {
             let key = &self.state.pods.run(position)?.goal.key;
             let pod = self.context.observed.pod(key)?;
@@ -217,7 +223,7 @@ impl Asks<'_> {
         let position = self.state.pods.position(key);
         let Some(run) = position.and_then(|position| self.state.pods.run(position)) else { return false };
         let restarts = run.goal.containers.values().any(|container| container.by_resize);
-        matches!(run.phase, Some(PodProgress::Resizing { .. })) && !run.steps.is_between && !restarts
+        matches!(run.phase, Some(UpdatePhase::Resizing { .. })) && !run.steps.is_between && !restarts
     }
 
     fn is_broken(&self) -> bool {

@@ -15,11 +15,12 @@ use crate::change::{self, FieldEffect, Row, image_in};
 use crate::k8s::failure;
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::Pod;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::report::{
-    ContainerEnd, FieldValue, NewPods, NotReady, Outcome, PodEnd, Standing, StandingField, StandingImage, StartedAgain,
+    ContainerEnd, ContainerImages, FieldValue, FieldValues, NewPods, NotReady, Outcome, PodEnd, PodsWithImage,
+    StartedAgain,
 };
-use crate::state::again::InLoop;
+use crate::state::again::CrashLoop;
 use crate::state::evidence::Baseline;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
@@ -83,7 +84,7 @@ fn is_of_this_run(goal: &Goal, pod: &Pod) -> bool {
 
 fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: &Goal) -> PodEnd {
     let goal = run.goal.as_ref();
-    let is_ours = run.request.patched && run.phase == Some(PodProgress::Done);
+    let is_ours = run.request.patched && run.phase == Some(UpdatePhase::Done);
     let containers = goal.containers.iter().map(|(name, wanted)| {
         let again = pod.filter(|_| is_ours && wanted.restarts);
         let again = again.and_then(|pod| started_again(pod, (name, wanted), rollout.id()));
@@ -98,7 +99,7 @@ fn pod_end(pod: Option<&Pod>, run: &PodRun, rollout: &Goal) -> PodEnd {
         containers,
         replaced: run.is_replaced(),
         not_ready: pod.filter(|_| is_ours).and_then(not_ready),
-        ..PodEnd::new(goal.key.clone(), run.phase.clone().unwrap_or(PodProgress::Waiting))
+        ..PodEnd::new(goal.key.clone(), run.phase.clone().unwrap_or(UpdatePhase::Waiting))
     }
 }
 
@@ -110,7 +111,7 @@ fn not_ready(pod: &Pod) -> Option<NotReady> {
 /// The containers without a planned change of which another one runs than when the pod was patched: those that crashed already,
 /// or the others.
 fn others_restarted(pod: &Pod, run: &PodRun, as_before: bool) -> Vec<ContainerName> {
-    let restarted = |(name, (before, in_loop)): &(&ContainerName, &(Option<String>, InLoop))| {
+    let restarted = |(name, (before, in_loop)): &(&ContainerName, &(Option<String>, CrashLoop))| {
         let now = pod.status_of(name);
         let is_other = before.is_some() && now.and_then(|now| now.container_id.as_ref()) != before.as_ref();
         is_other && now.is_some_and(|now| in_loop.goes_on(now)) == as_before
@@ -209,7 +210,7 @@ fn is_as_made(pod: &Pod, goal: &PodGoal) -> bool {
 
 /// Says for each container that the rollout changes what the template and the owner's pods ask for; nothing before the
 /// pods were listed.
-fn standing(context: TurnContext<'_>, state: &RunState) -> Vec<Standing> {
+fn standing(context: TurnContext<'_>, state: &RunState) -> Vec<ContainerImages> {
     if !state.listed {
         return Vec::new();
     }
@@ -222,7 +223,7 @@ fn standing(context: TurnContext<'_>, state: &RunState) -> Vec<Standing> {
         change.as_ref().and_then(|change| change.images.get(name)).is_some_and(|image| image.in_pods() != image.to)
     };
     let image = |template: &Value, name: &ContainerName| image_in(template, name).map(str::to_owned);
-    let of_container = |name: &ContainerName| Standing {
+    let of_container = |name: &ContainerName| ContainerImages {
         container: name.clone(),
         template: state.owner.in_template(context, |template| image(template, name)),
         new_pods: match state.owner.new_pods(context, |template| image(template, name)) {
@@ -236,7 +237,7 @@ fn standing(context: TurnContext<'_>, state: &RunState) -> Vec<Standing> {
 }
 
 /// Says the same for each field that the rollout changes in the template.
-fn standing_fields(context: TurnContext<'_>, state: &RunState) -> Vec<StandingField> {
+fn standing_fields(context: TurnContext<'_>, state: &RunState) -> Vec<FieldValues> {
     let Some(owner) = context.goal.owner.as_ref().filter(|_| state.listed) else { return Vec::new() };
     let fields = context.goal.lock.rollout.directed().fields;
     let pods: Vec<&Pod> = pods_of(context, state).into_iter().filter(|pod| !pod.terminating).collect();
@@ -249,7 +250,7 @@ fn standing_fields(context: TurnContext<'_>, state: &RunState) -> Vec<StandingFi
         };
         let lack = lacking.iter().filter(|left| left.iter().any(|left| left.path == row.path)).count();
         let reaches_pods = row.effect != FieldEffect::LaterPods;
-        StandingField {
+        FieldValues {
             template: state
                 .owner
                 .in_template(context, |template| Some(value(template)))
@@ -273,7 +274,7 @@ fn pods_of<'a>(context: TurnContext<'a>, state: &RunState) -> Vec<&'a Pod> {
     pods.filter(|pod| state.pods.is_owners(context, pod) || is_owned(pod)).collect()
 }
 
-fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<StandingImage> {
+fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<PodsWithImage> {
     let mut images: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for pod in pods {
         let Some(container) = pod.spec_of(name) else { continue };
@@ -282,7 +283,7 @@ fn images(name: &ContainerName, pods: &[&Pod]) -> Vec<StandingImage> {
         *ready += usize::from(pod.is_ready());
     }
     let images = images.into_iter();
-    images.map(|(image, (pods, ready))| StandingImage { image: image.to_owned(), pods, ready }).collect()
+    images.map(|(image, (pods, ready))| PodsWithImage { image: image.to_owned(), pods, ready }).collect()
 }
 
 #[cfg(test)]
@@ -416,7 +417,7 @@ mod tests {
             let (pod, goal) = (pod(ended, count, &record), goal(wanted.clone()));
             for (patched, expected) in [(true, expected), (false, None)] {
                 let request = Request { patched, ..Request::default() };
-                let done = Some(PodProgress::Done);
+                let done = Some(UpdatePhase::Done);
                 let run = PodRun { request, phase: done, ..PodRun::new(goal.clone().into()) };
                 let end = pod_end(Some(&pod), &run, &ours());
                 let unplanned: Vec<ContainerName> = expected.iter().map(|_| "side".into()).collect();

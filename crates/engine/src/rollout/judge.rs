@@ -6,14 +6,14 @@ use crate::k8s::failure;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::state::policy::DEFAULT_TIMEOUT_SECONDS;
 
 use super::goal::{ContainerGoal, Goal, PodGoal};
 use super::observed::{Judged, PodContext, TurnContext};
-use super::pod_run::{PodRun, RequestState, Sent, Shown};
+use super::pod_run::{PodFlags, PodRun, RequestState, Sent};
 use super::protocol::{by_another, drain, owner};
-use super::state::Run;
+use super::state::CurrentTurn;
 use super::{abandoned, pod_progress, steps};
 
 /// Why the server did not take a patch of a pod that another run has noted as its own.
@@ -22,7 +22,7 @@ const TAKEN_OVER: &str = "another run has taken the pod over, so the server refu
 /// What is said of an update of a pod that left.
 const NOT_TAKEN: &str = "the pod left meanwhile, and the server did not take its patch";
 
-impl Run<'_> {
+impl CurrentTurn<'_> {
     pub(super) fn judge(&mut self, position: usize) {
         let context = self.context();
         let restarting = self.state.pods.run(position).and_then(|run| restarting_by_now(context, &run.goal));
@@ -48,16 +48,16 @@ impl Run<'_> {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
             notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
         }
-        if context.goal.is_followed() && judged.phase != PodProgress::Done {
+        if context.goal.is_followed() && judged.phase != UpdatePhase::Done {
             run.clocks.started.get_or_insert(context.now);
         }
-        run.shown = Shown {
+        run.shown = PodFlags {
             is_present: subject.pod.is_some_and(|pod| state.pods.is_present(context, pod)),
             is_unready: subject.pod.is_some_and(|pod| !pod.is_ready()),
             is_stuck: subject.pod.is_some_and(|pod| stuck(pod, &goal).is_some()),
             has_left,
             is_drained: subject.pod.is_some_and(|pod| has_to_be_restored(context.goal, pod)),
-            is_taken_back: abandoned::is_taken_back(context, subject, &run, &judged.phase),
+            is_reverted_but_failing: abandoned::is_reverted_but_failing(context, subject, &run, &judged.phase),
             is_whole: abandoned::is_whole(context, subject, &run, &judged.phase),
             is_late: run.shown.is_late,
         };
@@ -78,7 +78,7 @@ impl Run<'_> {
         let judged = state.drains.phase(context, subject, run, judged);
         let judged = state.hooks.phase(context, subject, run, judged);
         let judged = abandoned::judge(context, subject, run, judged);
-        let done = subject.pod.filter(|_| judged.phase == PodProgress::Done);
+        let done = subject.pod.filter(|_| judged.phase == UpdatePhase::Done);
         let left = done.and_then(|pod| pod_progress::left_to_the_kubelet(context, subject.goal, pod));
         left.map_or(judged, Judged::from)
     }
@@ -95,9 +95,9 @@ fn said_of_the_last_request(
     context: TurnContext<'_>,
     subject: PodContext<'_>,
     run: &mut PodRun,
-    phase: &PodProgress,
+    phase: &UpdatePhase,
 ) -> Option<Notice> {
-    let is_gone = matches!(phase, PodProgress::Gone { .. });
+    let is_gone = matches!(phase, UpdatePhase::Gone { .. });
     let is_read = is_gone
         || !matches!(run.request.state, RequestState::Unclear | RequestState::Reading | RequestState::ReadAt(_));
     let why = run.request.retrying.take_if(|_| is_read || !run.request.had_conflict)?;

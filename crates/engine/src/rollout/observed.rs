@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::k8s::events::PodEvents;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::report::proof::DELETED;
 use crate::state::durable::OwnerView;
 
@@ -214,12 +214,12 @@ impl TurnContext<'_> {
 
 /// The phase, and when it may change without a new observation.
 pub(super) struct Judged {
-    pub(super) phase: PodProgress,
+    pub(super) phase: UpdatePhase,
     pub(super) wake: Option<Now>,
 }
 
-impl From<PodProgress> for Judged {
-    fn from(phase: PodProgress) -> Self {
+impl From<UpdatePhase> for Judged {
+    fn from(phase: UpdatePhase) -> Self {
         Self { phase, wake: None }
     }
 }

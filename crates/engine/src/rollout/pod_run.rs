@@ -8,12 +8,12 @@ use std::time::Duration;
 use crate::k8s::failure::Failure;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{ContainerStatus, Pod};
-use crate::report::progress::{PodProgress, Stage};
-use crate::state::again::InLoop;
+use crate::report::progress::{Stage, UpdatePhase};
+use crate::state::again::CrashLoop;
 use crate::state::evidence::Baseline;
 
 use super::goal::PodGoal;
-use super::pod_progress::Since;
+use super::pod_progress::SeenContainers;
 use super::{Answer, Now};
 
 /// Sends per pod, at most: each after a fresh read, so more than a few mean that another writer is active.
@@ -28,12 +28,12 @@ pub(super) struct PodRun {
     /// What is wanted of it.
     pub(super) goal: Arc<PodGoal>,
     /// `None` before it was judged for the first time.
-    pub(super) phase: Option<PodProgress>,
+    pub(super) phase: Option<UpdatePhase>,
     pub(super) request: Request,
     pub(super) clocks: Clocks,
     pub(super) evidence: Evidence,
     pub(super) steps: Steps,
-    pub(super) shown: Shown,
+    pub(super) shown: PodFlags,
 }
 
 /// The pod's requests: one at a time.
@@ -102,17 +102,17 @@ pub(super) enum Sent {
 /// The pod's times, by our clock.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clocks {
-    /// Since when it is in its phase.
+    /// SeenContainers when it is in its phase.
     pub(super) entered: Now,
-    /// Since when it is in progress; its deadline counts from here.
+    /// SeenContainers when it is in progress; its deadline counts from here.
     pub(super) started: Option<Now>,
     /// How long it may take.
     pub(super) timeout: Duration,
-    /// Since when it keeps its place and waits for others: that time does not count against its deadline.
+    /// SeenContainers when it keeps its place and waits for others: that time does not count against its deadline.
     pub(super) held_since: Option<Now>,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
-    /// Since when the kubelet reports that it does not resize the pod.
+    /// SeenContainers when the kubelet reports that it does not resize the pod.
     pub(super) resize_failing_since: Option<Now>,
     /// When the kubelet's events are read again.
     pub(super) events_at: Option<Now>,
@@ -147,7 +147,7 @@ impl ReadyKey {
 pub(super) struct Evidence {
     /// The image, and the container in the first status that carried the spec's generation.
     pub(super) kubelet_knew: BTreeMap<ContainerName, (String, Option<String>)>,
-    pub(super) since: Option<Since>,
+    pub(super) since: Option<SeenContainers>,
     /// For which image and against which baseline it was proven; a later container is new as well.
     pub(super) proven: BTreeMap<ContainerName, (String, Baseline)>,
     /// What proves a container that is proven by its restart alone, until it is reported.
@@ -157,7 +157,7 @@ pub(super) struct Evidence {
     /// Containers that were seen with the wanted image: a later image was set by somebody else.
     pub(super) asked: BTreeSet<ContainerName>,
     /// The containers without a planned change when the pod was patched: ID, and whether they were in a crash loop.
-    pub(super) others: BTreeMap<ContainerName, (Option<String>, InLoop)>,
+    pub(super) others: BTreeMap<ContainerName, (Option<String>, CrashLoop)>,
     /// The pod had the wanted CPU and memory, and the rollout has asked for nothing else since.
     pub(super) is_resized: bool,
     /// The pod was done at some time, even if it is gone now.
@@ -192,7 +192,7 @@ pub(super) enum Taken {
 
 /// Flags of the pod from its last judgement.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Shown {
+pub(super) struct PodFlags {
     /// The pod belongs to the owner, exists, and is not terminating.
     pub(super) is_present: bool,
     /// It exists and is not ready.
@@ -204,7 +204,7 @@ pub(super) struct Shown {
     /// Its label or gate was removed and has to be restored.
     pub(super) is_drained: bool,
     /// The pod was abandoned, and asks again for everything from before the rollout.
-    pub(super) is_taken_back: bool,
+    pub(super) is_reverted_but_failing: bool,
     /// The pod failed before the rollout changed it, and is ready: it counts as available.
     pub(super) is_whole: bool,
     /// Its deadline has passed.
@@ -244,7 +244,7 @@ pub(super) enum PodIndex {
     /// Its deadline has passed.
     Late,
     /// The pod is rolled back and fails with its old image too.
-    TakenBack,
+    FailsAsBefore,
 }
 
 impl RequestState {
@@ -338,13 +338,13 @@ impl PodRun {
             clocks: Clocks::default(),
             evidence: Evidence::default(),
             steps: Steps::default(),
-            shown: Shown::default(),
+            shown: PodFlags::default(),
         }
     }
 
     /// Returns the stage; `None` before the pod was judged for the first time.
     pub(super) fn stage(&self) -> Option<Stage> {
-        self.phase.as_ref().map(PodProgress::stage)
+        self.phase.as_ref().map(UpdatePhase::stage)
     }
 
     /// Returns whether the pod counts as down even if it is ready: from our patch until it is done.
@@ -357,18 +357,18 @@ impl PodRun {
     /// The sets of [`super::pods::Pods`], and whether the pod belongs to each.
     pub(super) fn indexes(&self) -> [(PodIndex, bool); 19] {
         let (phase, stage) = (self.phase.as_ref(), self.stage());
-        let is_deferred = matches!(phase, Some(PodProgress::Resizing { deferred_by: Some(_), .. }));
+        let is_deferred = matches!(phase, Some(UpdatePhase::Resizing { deferred_by: Some(_), .. }));
         let [waits, left, failed] = [Stage::Waiting, Stage::Left, Stage::Failed].map(|one| stage == Some(one));
         [
             (PodIndex::Waiting, waits),
             (PodIndex::Throttled, waits && matches!(self.request.state, RequestState::BackOff { .. })),
             (PodIndex::AlreadyUnready, waits && self.shown.is_unready && !self.shown.is_stuck),
-            (PodIndex::Draining, matches!(phase, Some(PodProgress::Draining { .. }))),
-            (PodIndex::RejoiningService, matches!(phase, Some(PodProgress::RejoiningService { .. }))),
+            (PodIndex::Draining, matches!(phase, Some(UpdatePhase::Draining { .. }))),
+            (PodIndex::RejoiningService, matches!(phase, Some(UpdatePhase::RejoiningService { .. }))),
             (PodIndex::Drained, self.shown.is_drained),
-            (PodIndex::Next, matches!(phase, Some(PodProgress::Next { .. }))),
-            (PodIndex::Hooked, matches!(phase, Some(PodProgress::Hook { .. }))),
-            (PodIndex::Unverified, matches!(phase, Some(PodProgress::Unverified { .. }))),
+            (PodIndex::Next, matches!(phase, Some(UpdatePhase::Next { .. }))),
+            (PodIndex::Hooked, matches!(phase, Some(UpdatePhase::Hook { .. }))),
+            (PodIndex::Unverified, matches!(phase, Some(UpdatePhase::Unverified { .. }))),
             (PodIndex::InProgress, self.is_in_progress()),
             (PodIndex::Unanswered, self.request.is_unanswered()),
             (PodIndex::Done, stage == Some(Stage::Done)),
@@ -378,31 +378,31 @@ impl PodRun {
             (PodIndex::Conflicted, stage == Some(Stage::Lost) && !self.is_replaced()),
             (PodIndex::Replaced, self.is_replaced()),
             (PodIndex::Late, self.shown.is_late),
-            (PodIndex::TakenBack, failed && self.shown.is_taken_back),
+            (PodIndex::FailsAsBefore, failed && self.shown.is_reverted_but_failing),
         ]
     }
 
     /// Whether it has left a durable rollout: its replacement pod has the wanted template by itself.
     pub(super) fn is_replaced(&self) -> bool {
-        matches!(self.phase, Some(PodProgress::Gone { .. })) && self.shown.has_left
+        matches!(self.phase, Some(UpdatePhase::Gone { .. })) && self.shown.has_left
     }
 
     /// Enters a phase: its clock starts, stops or ends with it. Returns whether that is worth reporting.
-    pub(super) fn enter(&mut self, phase: PodProgress, now: Now) -> bool {
+    pub(super) fn enter(&mut self, phase: UpdatePhase, now: Now) -> bool {
         let stage = phase.stage();
-        let was_done = self.evidence.was_done && matches!(phase, PodProgress::Gone { .. });
-        self.evidence.was_done = phase == PodProgress::Done || was_done;
+        let was_done = self.evidence.was_done && matches!(phase, UpdatePhase::Gone { .. });
+        self.evidence.was_done = phase == UpdatePhase::Done || was_done;
         if self.request.patched || !matches!(stage, Stage::Waiting | Stage::Done | Stage::Left) {
             self.clocks.started.get_or_insert(now);
         }
-        if !matches!(phase, PodProgress::Waiting | PodProgress::Next { .. } | PodProgress::Draining { .. }) {
+        if !matches!(phase, UpdatePhase::Waiting | UpdatePhase::Next { .. } | UpdatePhase::Draining { .. }) {
             self.clocks.release(now);
         }
         // A pod that is resized and waits for its image has no deadline of its own, and one that stops being ready later gets
         // another.
         let is_only_resized =
             self.request.state == RequestState::Idle && matches!(self.request.sent, Sent::Note | Sent::Resize);
-        let waits = phase == PodProgress::Waiting && is_only_resized;
+        let waits = phase == UpdatePhase::Waiting && is_only_resized;
         if waits || matches!(stage, Stage::Done | Stage::Left) {
             self.clocks.started = None;
         }
@@ -439,7 +439,7 @@ impl PodRun {
             return;
         }
         let is_other = |status: &&ContainerStatus| !self.goal.containers.contains_key(&status.name);
-        let noted = |status: &ContainerStatus| (status.container_id.clone(), InLoop::of(status));
+        let noted = |status: &ContainerStatus| (status.container_id.clone(), CrashLoop::of(status));
         let others = pod.all_statuses().filter(is_other);
         self.evidence.others = others.map(|status| (status.name.clone(), noted(status))).collect();
     }

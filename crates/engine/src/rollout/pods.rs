@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::state::hook::HookPhase;
 
 use super::goal::{Goal, Mode, PodGoal};
@@ -45,7 +45,7 @@ impl Pods {
     }
 
     /// The number of pods that are still part of the rollout: a pod that was deleted or evicted is not.
-    pub(super) fn not_left(&self) -> usize {
+    pub(super) fn pods_in_rollout(&self) -> usize {
         self.len().saturating_sub(self.all(PodIndex::Replaced).len())
     }
 
@@ -119,7 +119,7 @@ impl Pods {
     }
 
     /// How many more pods may be taken before the next pause; `None` is no limit.
-    pub(super) fn before_the_pause(&self, goal: &Goal) -> Option<usize> {
+    pub(super) fn pods_until_pause(&self, goal: &Goal) -> Option<usize> {
         // `--canary` counts the rollout's pods, whichever run took them; `--pause-after` counts this run's.
         let is_begun = |position: usize| {
             self.is_taken(position)
@@ -136,11 +136,11 @@ impl Pods {
         self.all(PodIndex::InProgress).is_subset(self.all(PodIndex::Failed))
             && !self.all(PodIndex::Waiting).is_empty()
             && !self.all(PodIndex::Waiting).iter().any(|position| self.is_taken(*position))
-            && self.before_the_pause(goal) == Some(0)
+            && self.pods_until_pause(goal) == Some(0)
     }
 
     fn over(&self) -> usize {
-        [PodIndex::Done, PodIndex::Left, PodIndex::Replaced, PodIndex::TakenBack]
+        [PodIndex::Done, PodIndex::Left, PodIndex::Replaced, PodIndex::FailsAsBefore]
             .into_iter()
             .map(|what| self.all(what).len())
             .sum()
@@ -163,7 +163,7 @@ impl Pods {
 
     /// Returns whether every pod is done, is left to its kubelet, has left, or has failed.
     pub(super) fn only_failing_are_left(&self) -> bool {
-        self.over() + self.all(PodIndex::Failed).difference(self.all(PodIndex::TakenBack)).count() == self.len()
+        self.over() + self.all(PodIndex::Failed).difference(self.all(PodIndex::FailsAsBefore)).count() == self.len()
     }
 
     pub(super) fn held(&self) -> impl Iterator<Item = usize> + '_ {
@@ -242,7 +242,7 @@ impl Pods {
     fn set_phase(
         &mut self,
         position: usize,
-        phase: PodProgress,
+        phase: UpdatePhase,
         now: Now,
         also: impl FnOnce(&mut PodRun) -> Option<Now>,
     ) -> Option<Notice> {
@@ -256,11 +256,11 @@ impl Pods {
     }
 
     /// Something of the pod begins. Returns what is to be said of it.
-    pub(super) fn begin(&mut self, position: usize, phase: PodProgress, now: Now) -> Option<Notice> {
+    pub(super) fn begin(&mut self, position: usize, phase: UpdatePhase, now: Now) -> Option<Notice> {
         let run = self.runs.get_mut(position)?;
-        if matches!(phase, PodProgress::Draining { .. } | PodProgress::Patched | PodProgress::Resizing { .. }) {
+        if matches!(phase, UpdatePhase::Draining { .. } | UpdatePhase::Patched | UpdatePhase::Resizing { .. }) {
             run.steps.taken = Taken::Yes;
-        } else if phase == (PodProgress::Hook { hook: HookPhase::Before }) {
+        } else if phase == (UpdatePhase::Hook { hook: HookPhase::Before }) {
             run.steps.taken = run.steps.taken.max(Taken::Hook);
         }
         self.begun += 1;
@@ -271,7 +271,7 @@ impl Pods {
     /// Another pod has become unavailable: this pod gives up its place and waits for its turn again.
     pub(super) fn wait_again(&mut self, position: usize, now: Now) -> Option<Notice> {
         self.untake(position);
-        self.set_phase(position, PodProgress::Waiting, now, |run| {
+        self.set_phase(position, UpdatePhase::Waiting, now, |run| {
             (run.clocks.started, run.clocks.held_since) = (None, None);
             // The record stays, and is no reason to go on with the pod before its turn.
             (run.request.sent, run.request.state) = (Sent::default(), RequestState::Idle);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::k8s::failure;
 use crate::k8s::pod::Pod;
-use crate::report::progress::{BackOff, PodInProgress, PodProgress, Progress, Stage};
+use crate::report::progress::{BackOff, PodInProgress, Progress, Stage, UpdatePhase};
 use crate::rollout::drain::DEFAULT_DRAIN_SECONDS;
 use crate::state::evidence::Baseline;
 
@@ -24,8 +24,8 @@ pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, mo
         let pod = observed.pod(&wanted.key);
         let phase = run.phase.clone()?;
         let (waited, at_most) = waits(goal, run, &phase, now);
-        let is_down = matches!(phase, PodProgress::Restarting { .. });
-        let is_unexplained = matches!(phase, PodProgress::Restarting { waiting: None, until: None, .. });
+        let is_down = matches!(phase, UpdatePhase::Restarting { .. });
+        let is_unexplained = matches!(phase, UpdatePhase::Restarting { waiting: None, until: None, .. });
         Some(PodInProgress {
             pod: wanted.key.clone(),
             phase,
@@ -39,11 +39,11 @@ pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, mo
     let [done, failed, waiting] = [PodIndex::Done, PodIndex::Failed, PodIndex::Waiting].map(|is| pods.all(is).len());
     let ends = state.stop.is_some() || failed > 0 && !goal.policy().goes_on_after_failure;
     Progress {
-        pods: pods.not_left(),
+        pods: pods.pods_in_rollout(),
         done,
         failed,
         waiting,
-        to_come: if ends { 0 } else { pods.before_the_pause(goal).map_or(waiting, |pods| pods.min(waiting)) },
+        to_come: if ends { 0 } else { pods.pods_until_pause(goal).map_or(waiting, |pods| pods.min(waiting)) },
         in_progress: in_progress().count(),
         shown: shown.collect(),
     }
@@ -51,13 +51,13 @@ pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, mo
 
 /// How long the pod has waited in its phase, and for how long at most: the phase's own limit, else what is left of the
 /// pod's timeout.
-fn waits(goal: &Goal, run: &PodRun, phase: &PodProgress, now: Now) -> (Duration, Option<Duration>) {
+fn waits(goal: &Goal, run: &PodRun, phase: &UpdatePhase, now: Now) -> (Duration, Option<Duration>) {
     let in_phase = now.saturating_sub(run.clocks.entered);
     let seconds = |seconds: u32| Some(Duration::from_secs(u64::from(seconds)));
-    if let PodProgress::Stabilizing { hold_seconds } = phase {
+    if let UpdatePhase::Stabilizing { hold_seconds } = phase {
         return (in_phase, seconds(*hold_seconds));
     }
-    if matches!(phase, PodProgress::Draining { services } if services.is_empty()) {
+    if matches!(phase, UpdatePhase::Draining { services } if services.is_empty()) {
         return (in_phase, seconds(goal.policy().drain_seconds.unwrap_or(DEFAULT_DRAIN_SECONDS)));
     }
     match (run.clocks.started, run.deadline()) {

@@ -10,18 +10,18 @@ use super::patch::{PodPatch, note_patch, resize_patch, step_patch};
 use super::pod_run::{PodIndex, PodRun, RequestState, Sent, Taken};
 use super::protocol::drain::Due;
 use super::protocol::{Effect, Effects, RequestSource};
-use super::state::Run;
+use super::state::CurrentTurn;
 use super::{judge, pod_progress, steps};
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::value::count::pods_that;
 
 /// How often the kubelet's events are read for a pod that nothing else proves.
 const EVENTS_EVERY: Duration = Duration::from_secs(5);
 
-impl Run<'_> {
+impl CurrentTurn<'_> {
     pub(super) fn act(&mut self) {
         self.read_what_is_unclear();
         if self.state.stop.is_some() {
@@ -205,17 +205,17 @@ impl Run<'_> {
             }
             let patch = resize_patch(pod, &goal.fields, &context.goal.field_manager);
             self.state.pods.sends(position, Sent::Resize, |run| run.changes(0, pod));
-            let phase = PodProgress::Resizing { why: None, deferred_by: None };
+            let phase = UpdatePhase::Resizing { why: None, deferred_by: None };
             return self.patch(position, patch, phase);
         }
         let (number, step) = steps::images(context.goal, &goal, pod);
         let patch = step_patch(pod, &step, &goal.fields, context.goal.id(), &context.goal.field_manager)?;
         let names = step.images.iter().map(|image| &image.container);
         self.state.pods.sends(position, Sent::Images, |run| run.sends_images(number, names, pod));
-        self.patch(position, patch, PodProgress::Patched)
+        self.patch(position, patch, UpdatePhase::Patched)
     }
 
-    fn patch(&mut self, position: usize, patch: PodPatch, phase: PodProgress) -> Option<()> {
+    fn patch(&mut self, position: usize, patch: PodPatch, phase: UpdatePhase) -> Option<()> {
         let mut effects = Effects::default();
         effects.0.push(Effect::Phase(position, phase));
         effects.act(RequestSource::Pod(position), Action::Patch(patch));
@@ -259,10 +259,10 @@ impl Run<'_> {
     fn say_that_the_budget_holds(&mut self, down: usize) {
         let pods = &self.state.pods;
         // While pods of ours are in progress it is plain why no other pod is taken.
-        if !pods.all(PodIndex::InProgress).is_empty() || self.state.budget_said == Some(pods.begun()) {
+        if !pods.all(PodIndex::InProgress).is_empty() || self.state.reported_at_budget == Some(pods.begun()) {
             return;
         }
-        self.state.budget_said = Some(pods.begun());
+        self.state.reported_at_budget = Some(pods.begun());
         let down = u32::try_from(down).unwrap_or(u32::MAX);
         self.turn.notices.push(Notice::BudgetHolds { down, allowed: self.goal.policy().max_unavailable });
     }
@@ -286,13 +286,13 @@ enum Gate {
     Blocked(String),
 }
 
-impl Run<'_> {
+impl CurrentTurn<'_> {
     /// Returns whether the first write has to wait; asks for what is not known, and reports what is waited for.
     pub(super) fn waits_to_begin(&mut self) -> bool {
         let gate = self.gate();
         if gate == Gate::Open {
             self.state.begin_waits_for = None;
-            (self.state.blocked_since, self.state.budget_said) = (None, None);
+            (self.state.blocked_since, self.state.reported_at_budget) = (None, None);
             self.state.budgets.unblock();
             return false;
         }

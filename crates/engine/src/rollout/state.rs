@@ -42,7 +42,7 @@ pub struct RunState {
     pub(super) last_said: Now,
     pub(super) watch_was_lost: bool,
     /// The number of begun pods at the last report that `maxUnavailable` is reached.
-    pub(super) budget_said: Option<u64>,
+    pub(super) reported_at_budget: Option<u64>,
     /// Why the first write waits, as reported last.
     pub(super) begin_waits_for: Option<String>,
     /// Since when pods wait and none may be taken.
@@ -123,7 +123,7 @@ impl RunState {
 }
 
 /// One turn in progress.
-pub(super) struct Run<'a> {
+pub(super) struct CurrentTurn<'a> {
     pub(super) goal: &'a Goal,
     pub(super) observed: &'a Observed,
     pub(super) now: Now,
@@ -131,7 +131,7 @@ pub(super) struct Run<'a> {
     pub(super) turn: Turn,
 }
 
-impl<'a> Run<'a> {
+impl<'a> CurrentTurn<'a> {
     pub(super) fn context(&self) -> TurnContext<'a> {
         self.state.context(self.goal, self.observed, self.now)
     }

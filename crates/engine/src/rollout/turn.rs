@@ -10,7 +10,7 @@ use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN, Turn};
 use super::goal::Goal;
 use super::observed::{Observed, Watch};
 use super::pod_run::PodIndex;
-use super::state::{Run, RunState};
+use super::state::{CurrentTurn, RunState};
 use super::{ended, verdict};
 
 /// Says what to do next. The only scheduler.
@@ -18,7 +18,7 @@ pub fn turn(goal: &Goal, observed: &Observed, state: &mut RunState, now: Now) ->
     if state.ended {
         return Turn::default();
     }
-    let mut run = Run { goal, observed, now, state, turn: Turn::default() };
+    let mut run = CurrentTurn { goal, observed, now, state, turn: Turn::default() };
     run.begin();
     let is_back = run.watch_is_back();
     run.see_what_changed();
@@ -58,7 +58,7 @@ pub fn leave(goal: &Goal, observed: &Observed, state: &RunState, now: Now) -> Ou
     ended::outcome(state.context(goal, observed, now), state, result, None)
 }
 
-impl Run<'_> {
+impl CurrentTurn<'_> {
     fn begin(&mut self) {
         if self.state.began.is_some() {
             return;
@@ -220,7 +220,7 @@ impl Run<'_> {
             let in_progress = pods.all(PodIndex::InProgress).iter().filter_map(|position| pods.run(*position));
             self.turn.notices.push(Notice::StillWaiting {
                 done: pods.all(PodIndex::Done).len(),
-                total: pods.not_left(),
+                total: pods.pods_in_rollout(),
                 pods: in_progress.map(|run| run.goal.key.clone()).take(10).collect(),
                 why: self.state.owner.trouble().or_else(|| self.state.followed.why()),
             });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::k8s::failure;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::state::outcome::EndResult;
 
 use super::abandoned;
@@ -118,7 +118,7 @@ fn never_started(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
 
 /// Pods left to the kubelets are not done, and pods that fail with what they had before are not restored.
 fn complete(pods: &Pods, result: EndResult) -> EndResult {
-    match (pods.all(PodIndex::TakenBack).is_empty(), pods.all(PodIndex::Deferred).is_empty()) {
+    match (pods.all(PodIndex::FailsAsBefore).is_empty(), pods.all(PodIndex::Deferred).is_empty()) {
         (false, _) => abandoned::result(pods),
         (true, false) => EndResult::Deferred,
         (true, true) => result,
@@ -127,10 +127,10 @@ fn complete(pods: &Pods, result: EndResult) -> EndResult {
 
 /// The rollout is taken back, and pods fail with what they had before it.
 fn fail_as_before(pods: &Pods) -> Option<String> {
-    let back = pods.all(PodIndex::TakenBack);
+    let back = pods.all(PodIndex::FailsAsBefore);
     let first = &pods.run(*back.first()?)?.goal.key.name;
     let phases = || back.iter().filter_map(|position| pods.run(*position)?.phase.as_ref());
-    if phases().all(PodProgress::stays_down) {
+    if phases().all(UpdatePhase::stays_down) {
         let which = if back.len() == 1 {
             format!("pod {first} stays")
         } else {
@@ -250,8 +250,8 @@ mod tests {
                 "direction": "forward", "change": {"images": {}}}}))
         .expect("it is a goal");
         let (mut state, mut observed) = (RunState::new(), Observed::default());
-        let gone = PodProgress::Gone { why: "its controller released it".into() };
-        let done = PodProgress::Done;
+        let gone = UpdatePhase::Gone { why: "its controller released it".into() };
+        let done = UpdatePhase::Done;
         let phases = [("one", done.clone()), ("left", gone), ("found", done.clone()), ("found-too", done)];
         for (position, (name, phase)) in phases.into_iter().enumerate() {
             let object = json!({"metadata": {"namespace": "d", "name": name, "uid": name},

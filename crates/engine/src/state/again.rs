@@ -15,7 +15,7 @@ const CRASH_LOOP_SECONDS: u64 = 600;
 
 /// A container that has ended since it was last changed, and runs again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Again {
+pub struct RunningAgain {
     /// How often it has been started again since the in-place update that the pod notes; `None` where that is not counted.
     pub times: Option<u64>,
     /// For how many seconds it has run, by the server's clock.
@@ -23,24 +23,24 @@ pub struct Again {
 }
 
 /// Reads how a container runs again that has ended since its image was set, or since it was resized.
-pub fn again(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<Again> {
+pub fn again(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<RunningAgain> {
     let up = seconds_between(status.started_at()?, now?)?;
     // The clocks of a node and of the server differ by a little.
     let up_seconds = u64::try_from(up).unwrap_or(0);
     let (baseline, _) = ended_since(pod, status)?;
-    (up_seconds < CRASH_LOOP_SECONDS).then_some(Again { times: baseline.restarts_since(status), up_seconds })
+    (up_seconds < CRASH_LOOP_SECONDS).then_some(RunningAgain { times: baseline.restarts_since(status), up_seconds })
 }
 
 /// The last end of a container that has ended by itself and is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ends {
+pub struct LastCrash {
     restarts: u64,
     exit_code: i64,
     seconds_ago: u64,
 }
 
 /// Reads it, the same in whichever moment of a crash loop the container is met.
-pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<Ends> {
+pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<LastCrash> {
     let waiting = status.state.waiting.as_ref();
     let is_met = match status.state.running {
         Some(_) => again(pod, status, now).is_some(),
@@ -51,7 +51,7 @@ pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<En
         return None;
     }
     let seconds = seconds_between(ended.finished_at.as_deref()?, now?)?;
-    (pod.stays_down(&status.name, None).is_none()).then(|| Ends {
+    (pod.stays_down(&status.name, None).is_none()).then(|| LastCrash {
         restarts: baseline.restarts_since(status).unwrap_or(u64::try_from(status.restart_count).unwrap_or(0)),
         exit_code: ended.exit_code,
         seconds_ago: u64::try_from(seconds).unwrap_or(0),
@@ -74,7 +74,7 @@ fn may_have_been_stopped(baseline: &Baseline, status: &ContainerStatus, ended: &
     }
 }
 
-impl fmt::Display for Ends {
+impl fmt::Display for LastCrash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let restarts = usize::try_from(self.restarts).unwrap_or(usize::MAX);
         let (restarts, exit_code, ago) = (count(restarts, "restart"), self.exit_code, self.seconds_ago);
@@ -103,7 +103,7 @@ fn is_of_image_before(pod: &Pod, status: &ContainerStatus, baseline: &Baseline, 
 
 /// Where a container is in a crash loop, as it was noted at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum InLoop {
+pub enum CrashLoop {
     /// In none that is known.
     #[default]
     No,
@@ -113,7 +113,7 @@ pub enum InLoop {
     Up(String),
 }
 
-impl InLoop {
+impl CrashLoop {
     pub fn of(status: &ContainerStatus) -> Self {
         let has_crashed = status.last_state.terminated.as_ref().is_some_and(|ended| !ended.was_stopped());
         match (&status.state.running, has_crashed) {
@@ -240,7 +240,7 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(InLoop::of(&before).goes_on(&after), expected, "{what}");
+            assert_eq!(CrashLoop::of(&before).goes_on(&after), expected, "{what}");
         }
     }
 }

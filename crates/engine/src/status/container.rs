@@ -5,7 +5,7 @@ use crate::k8s::failure::{self, Failure, RESTARTS_OF_A_LOOP, Urgency};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, ContainerStatus, Pod, Terminated, Waiting};
 use crate::plan::live::is_pin;
-use crate::state::again::{self, Again};
+use crate::state::again::{self, RunningAgain};
 use crate::state::evidence::{self, Baseline, Proof};
 use crate::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::state::record::UpdateRecord;
@@ -30,7 +30,7 @@ pub struct ContainerReport {
     /// How the container ended that ran before the present one, or that ran last.
     pub last_end: Option<LastEnd>,
     /// It runs again after an end that came after the change, and may yet end as it did.
-    pub again: Option<Again>,
+    pub again: Option<RunningAgain>,
     pub condition: Condition,
     /// How what it asks for compares with the template.
     pub comparison: Comparison,
@@ -204,7 +204,7 @@ fn unless_proven(condition: Condition, pod: &Pod, status: Option<&ContainerStatu
 }
 
 /// What has just been started again counts as running only once it has stayed, as a rollout has it.
-fn unless_restarted(condition: Condition, again: Option<Again>) -> Condition {
+fn unless_restarted(condition: Condition, again: Option<RunningAgain>) -> Condition {
     let is_young = again.is_some_and(|again| again.up_seconds < u64::from(RESTARTED_HOLD_SECONDS));
     match (condition, is_young) {
         (Condition::Running { ready, since }, true) => Condition::Restarted { ready, since },

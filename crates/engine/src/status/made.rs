@@ -9,7 +9,7 @@ use super::{Comparison, ContainerReport, PodStatus};
 use crate::change::{FieldChanges, Row, image_in};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
-use crate::plan::{LiveWorkload, Made};
+use crate::plan::{AdmittedPod, Snapshot};
 use crate::rollout::patch::{ImageStep, NewImage, PodPatch, step_patch};
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::evidence::Baseline;
@@ -25,7 +25,7 @@ pub struct Rewritten {
 }
 
 /// Returns a pod as the owner's controller creates it from this template, to ask the server by a dry run what it makes of the template.
-pub fn pod_to_create(live: &LiveWorkload, template: &Value) -> Value {
+pub fn pod_to_create(live: &Snapshot, template: &Value) -> Value {
     let workload = &live.workload;
     let reference = &workload.reference;
     let owner = live.pods.iter().filter_map(Pod::controller).find(|owner| live.controllers.contains(&owner.uid));
@@ -51,7 +51,7 @@ pub fn pod_to_create(live: &LiveWorkload, template: &Value) -> Value {
 }
 
 /// Returns what the server has made of a template, as rollouts of this program have recorded it: where it cannot be asked now.
-pub fn recorded_as_made(live: &LiveWorkload, template: &Value) -> Option<Pod> {
+pub fn recorded_as_made(live: &Snapshot, template: &Value) -> Option<Pod> {
     let entries = history::union(&live.workload.object, &live.surroundings.owned);
     let mut pod = live.pods.first()?.clone();
     let mut is_known = false;
@@ -71,7 +71,7 @@ pub fn recorded_as_made(live: &LiveWorkload, template: &Value) -> Option<Pod> {
 
 /// Returns the patch that would give a pod the images of its template, where a new pod gets these and it has others: a dry run
 /// shows whether a policy that acts on updates alone would set the present ones again.
-pub fn template_patch(live: &LiveWorkload, made: &Made) -> Option<PodPatch> {
+pub fn template_patch(live: &Snapshot, made: &AdmittedPod) -> Option<PodPatch> {
     live.present_pods().find_map(|pod| {
         let template_image = |container: &Container| {
             let image = image_in(live.workload.template(), &container.name)?;
@@ -86,9 +86,9 @@ pub fn template_patch(live: &LiveWorkload, made: &Made) -> Option<PodPatch> {
 }
 
 /// Takes note of the images that a pod keeps, whatever an update sets.
-pub fn note_kept(live: &LiveWorkload, made: &mut Made, answer: &Pod) {
+pub fn note_kept(live: &Snapshot, made: &mut AdmittedPod, answer: &Pod) {
     let (template, before) = (live.workload.template(), live.pods.iter().find(|pod| pod.key == answer.key));
-    let (Some(before), Made::Pod(made)) = (before, made) else { return };
+    let (Some(before), AdmittedPod::Pod(made)) = (before, made) else { return };
     for container in made.spec.containers.iter_mut().chain(&mut made.spec.init_containers) {
         let image_of = |pod: &Pod| Some(pod.spec_of(&container.name)?.image.clone());
         if image_in(template, &container.name) == Some(&container.image)
@@ -99,7 +99,7 @@ pub fn note_kept(live: &LiveWorkload, made: &mut Made, answer: &Pod) {
     }
 }
 
-impl Made {
+impl AdmittedPod {
     fn pod(&self) -> Option<&Pod> {
         match self {
             Self::Pod(pod) => Some(pod),
@@ -119,7 +119,7 @@ impl Made {
 }
 
 /// Returns what the server has changed in these pods.
-pub(super) fn rewritten(live: &LiveWorkload, theirs: &[&Pod], pods: &[PodStatus]) -> Vec<Rewritten> {
+pub(super) fn rewritten(live: &Snapshot, theirs: &[&Pod], pods: &[PodStatus]) -> Vec<Rewritten> {
     let is_rewritten = |report: &&ContainerReport| {
         let is_changed = || live.in_pods(&report.container, report.asked.as_deref()?);
         matches!(report.comparison, Comparison::Rewritten | Comparison::Pinned) && is_changed().is_some()
@@ -150,14 +150,14 @@ pub(super) fn drifted<'p>(pods: impl IntoIterator<Item = &'p PodStatus>) -> BTre
 
 /// Returns whether `apply` may bring a container's image in pods to the template's. Where the server could not be asked what it
 /// makes of that, and nobody has set another image since the pods were created, the server may have made theirs.
-pub(super) fn may_be_brought(live: &LiveWorkload, name: &ContainerName, template: &str) -> bool {
+pub(super) fn may_be_brought(live: &Snapshot, name: &ContainerName, template: &str) -> bool {
     let is_by_server = |pod: &Pod| {
         let differs = pod.spec_of(name).is_some_and(|container| container.image != template);
         differs && Baseline::of(pod, name) == Baseline::Created
     };
     match &live.surroundings.made {
-        Made::NotAsked | Made::Pod(_) => true,
-        Made::NotKnown(_) => !live.pods.iter().any(is_by_server),
+        AdmittedPod::NotAsked | AdmittedPod::Pod(_) => true,
+        AdmittedPod::NotKnown(_) => !live.pods.iter().any(is_by_server),
     }
 }
 
@@ -172,10 +172,10 @@ mod tests {
     const TEMPLATE: &str = "acme/side:v1";
     const MIRRORED: &str = "mirror.example/acme/side:v1";
 
-    fn made(image: &str) -> Made {
+    fn made(image: &str) -> AdmittedPod {
         let object = json!({"metadata": {"name": "web-x"}, "spec": {"containers": [{"name": "side", "image": image,
             "resources": {"requests": {"cpu": "250m"}}}]}});
-        Made::Pod(Box::new(Pod::from_object(&object).unwrap()))
+        AdmittedPod::Pod(Box::new(Pod::from_object(&object).unwrap()))
     }
 
     /// A pod whose only container has not restarted.
@@ -185,7 +185,7 @@ mod tests {
         pod
     }
 
-    fn seen(made: Made, owner: Value, pods: &[Value]) -> WorkloadStatus {
+    fn seen(made: AdmittedPod, owner: Value, pods: &[Value]) -> WorkloadStatus {
         let mut live = live(owner, pods);
         live.surroundings.made = made;
         status(&live)
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_the_server_makes_of_the_template_is_no_drift() {
-        let unknown = || Made::NotKnown("pods is forbidden".into());
+        let unknown = || AdmittedPod::NotKnown("pods is forbidden".into());
         let cases = [
             ("made by the server", made(MIRRORED), MIRRORED, CREATED, ("rewritten", PodState::Ready, 0)),
             ("the template's own, all the same", made(MIRRORED), TEMPLATE, CREATED, ("same", PodState::Ready, 0)),
@@ -201,10 +201,10 @@ mod tests {
             ("the server changes nothing", made(TEMPLATE), MIRRORED, CREATED, ("drifted", PodState::Drifted, 1)),
             ("not known, and as created", unknown(), MIRRORED, CREATED, ("drifted", PodState::Drifted, 0)),
             ("not known, and set since", unknown(), "acme/side:v3", SET, ("drifted", PodState::Drifted, 1)),
-            ("not asked", Made::NotAsked, MIRRORED, CREATED, ("drifted", PodState::Drifted, 1)),
+            ("not asked", AdmittedPod::NotAsked, MIRRORED, CREATED, ("drifted", PodState::Drifted, 1)),
         ];
         for (case, made, image, set, (comparison, state, commands)) in cases {
-            let is_unknown = matches!(made, Made::NotKnown(_));
+            let is_unknown = matches!(made, AdmittedPod::NotKnown(_));
             let found = seen(made, deployment(TEMPLATE), &[pod(image, set)]);
             let of_pod = &found.pods[0];
             assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
         for (asks, is_notable) in [("100m", false), ("300m", true)] {
             let mut pod = pod(MIRRORED, CREATED);
             pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": asks}});
-            let found = seen(Made::NotKnown("pods is forbidden".into()), owner.clone(), &[pod]);
+            let found = seen(AdmittedPod::NotKnown("pods is forbidden".into()), owner.clone(), &[pod]);
             assert_eq!((found.pods[0].state, found.is_notable()), (PodState::Drifted, is_notable), "{asks}");
         }
     }
@@ -271,7 +271,7 @@ mod tests {
         let ended = json!({"state": {"terminated": {"exitCode": 143, "containerID": "containerd://new"}}});
         let mut pod = Side::new("acme/side:v3", SET, ended).not_ready().pod();
         pod["metadata"]["deletionTimestamp"] = LATER.into();
-        let found = seen(Made::NotAsked, deployment(TEMPLATE), &[pod]);
+        let found = seen(AdmittedPod::NotAsked, deployment(TEMPLATE), &[pod]);
         assert_eq!(found.pods[0].state, PodState::Terminating);
         assert_ne!(found.pods[0].containers[0].comparison, Comparison::Drifted);
         assert!(!found.has_drifted() && found.next.is_empty());

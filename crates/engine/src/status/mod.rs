@@ -20,7 +20,9 @@ use crate::change::{self, FieldChanges, FieldProgress, Row, same};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::kinds::{self, WorkloadKind};
-use crate::plan::{CurrentRevision, LiveWorkload, Made, RolloutState, is_held_back, life, lock_of, rollout_state};
+use crate::plan::{
+    AdmittedPod, CurrentRevision, RolloutState, Snapshot, is_held_back, lease_state, lock_of, rollout_state,
+};
 use crate::rollout::drain;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lease::LeaseState;
@@ -29,7 +31,7 @@ use crate::state::outcome::EndResult;
 use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::value::words;
 
-pub use crate::state::again::Again;
+pub use crate::state::again::RunningAgain;
 pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
@@ -206,7 +208,7 @@ impl WorkloadStatus {
     }
 }
 
-pub fn status(live: &LiveWorkload) -> WorkloadStatus {
+pub fn status(live: &Snapshot) -> WorkloadStatus {
     let workload = &live.workload;
     let found = lock_of(workload);
     let lock = found.as_ref().ok().and_then(Option::as_ref);
@@ -244,14 +246,14 @@ pub fn status(live: &LiveWorkload) -> WorkloadStatus {
         rewritten: made::rewritten(live, &theirs, &pods),
         may_be_rewritten: may_be_rewritten(live, &pods),
         pods,
-        life: lock.map(|lock| life(live, lock)),
+        life: lock.map(|lock| lease_state(live, lock)),
         state,
         not_read: not_read(live),
         lock: found.map(|lock| lock.map(Box::new)),
     }
 }
 
-fn not_read(live: &LiveWorkload) -> Vec<String> {
+fn not_read(live: &Snapshot) -> Vec<String> {
     let denied = live.surroundings.denied.iter().map(|denied| {
         format!(
             "you may not {} {}, so not all of its pods are known ({})",
@@ -261,14 +263,14 @@ fn not_read(live: &LiveWorkload) -> Vec<String> {
     denied.chain(live.not_read.iter().cloned()).chain(live.not_made()).collect()
 }
 
-fn may_be_rewritten(live: &LiveWorkload, pods: &[PodStatus]) -> BTreeSet<ContainerName> {
+fn may_be_rewritten(live: &Snapshot, pods: &[PodStatus]) -> BTreeSet<ContainerName> {
     let drifted = made::drifted(pods).into_iter();
     let may_be_rewritten = drifted.filter(|(name, template)| !made::may_be_brought(live, name, template));
     may_be_rewritten.map(|(name, _)| name.clone()).collect()
 }
 
 /// The rollouts of a workload that ended with every container proven.
-fn proven(live: &LiveWorkload) -> BTreeSet<RolloutId> {
+fn proven(live: &Snapshot) -> BTreeSet<RolloutId> {
     let entries = history::union(&live.workload.object, &live.surroundings.owned).into_iter();
     let is_proven = |entry: &HistoryEntry| matches!(entry.outcome, EndResult::Complete | EndResult::Aborted);
     entries.filter(is_proven).map(|entry| entry.rollout.id).collect()
@@ -291,7 +293,7 @@ struct Asked<'a> {
     /// The rollouts that ended with every container proven.
     proven: BTreeSet<RolloutId>,
     /// What the server makes of the template.
-    made: &'a Made,
+    made: &'a AdmittedPod,
 }
 
 struct AskedImage<'a> {
@@ -301,7 +303,7 @@ struct AskedImage<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(live: &'a LiveWorkload, lock: Option<&'a Lock>) -> Self {
+    fn of(live: &'a Snapshot, lock: Option<&'a Lock>) -> Self {
         let workload = &live.workload;
         let template = template_containers(workload.template()).into_iter().map(|one| (one.container, one.image));
         Self {
@@ -374,7 +376,7 @@ pub fn template_containers(template: &Value) -> Vec<TemplateContainer> {
 
 /// Whether a pod that the selector matches belongs to the workload. Where the ReplicaSets may not be read, any ReplicaSet's
 /// pod counts as a Deployment's: the selector is all that is left.
-fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
+fn is_theirs(live: &Snapshot, pod: &Pod) -> bool {
     let kind = live.workload.reference.kind;
     if !kind.has_template() {
         return pod.key.uid == live.workload.uid;

@@ -7,7 +7,7 @@ use super::{Condition, ContainerReport, PodState, PodStatus, made};
 use crate::change::{Change, Direction, FieldProgress};
 use crate::k8s::names::ContainerName;
 use crate::kinds::HoldsBy;
-use crate::plan::{self, LiveWorkload, RolloutState};
+use crate::plan::{self, RolloutState, Snapshot};
 use crate::state::durable::lock::Lock;
 use crate::state::hook::HookPhase;
 use crate::state::unpulled::cannot_be_pulled;
@@ -45,8 +45,8 @@ impl NextCommand {
 }
 
 /// Returns what leads on from the state of the rollout that holds a workload.
-pub(super) fn next_commands(live: &LiveWorkload, state: RolloutState, pods: &[PodStatus]) -> Vec<NextCommand> {
-    let lock = plan::present(live);
+pub(super) fn next_commands(live: &Snapshot, state: RolloutState, pods: &[PodStatus]) -> Vec<NextCommand> {
+    let lock = plan::present_lock(live);
     let way = |action, label, take_over| NextCommand {
         take_over,
         hooks: lock.as_ref().map(|lock| lock.rollout.hooks.clone()).unwrap_or_default(),
@@ -81,8 +81,8 @@ pub(super) fn next_commands(live: &LiveWorkload, state: RolloutState, pods: &[Po
 
 /// Where the template's image fails in every pod that has it: the one from before is set in the template first, which
 /// replaces no pod while its controller is held.
-fn working_images(live: &LiveWorkload, pods: &[PodStatus]) -> Option<NextCommand> {
-    let failing = plan::lacking(live).into_iter().filter(|(name, image)| only_fails(pods, name, &image.to));
+fn working_images(live: &Snapshot, pods: &[PodStatus]) -> Option<NextCommand> {
+    let failing = plan::images_to_bring(live).into_iter().filter(|(name, image)| only_fails(pods, name, &image.to));
     let images: BTreeMap<_, _> = failing.map(|(name, image)| (name, image.from)).collect();
     let is_held = plan::is_held_back(live) || live.workload.reference.kind.holds_by() == HoldsBy::Nothing;
     let label = "Set the image from before in its template, which replaces no pod yet";
@@ -91,7 +91,7 @@ fn working_images(live: &LiveWorkload, pods: &[PodStatus]) -> Option<NextCommand
 
 /// Which of the two helps, and more than the other.
 fn on_or_back(
-    live: &LiveWorkload,
+    live: &Snapshot,
     lock: Option<&Lock>,
     pods: &[PodStatus],
     (resume, abort): (NextCommand, NextCommand),
@@ -113,7 +113,7 @@ fn on_or_back(
 }
 
 /// Returns what brings the pods to the template where no rollout holds a workload, and nobody is at it.
-pub(super) fn bring_to_template(live: &LiveWorkload, pods: &[PodStatus]) -> Option<NextCommand> {
+pub(super) fn bring_to_template(live: &Snapshot, pods: &[PodStatus]) -> Option<NextCommand> {
     let stays = |pod: &&PodStatus| !matches!(pod.state, PodState::Terminating | PodState::Finished);
     let drifted = made::drifted(pods.iter().filter(stays)).into_iter();
     let brought = drifted.filter(|(name, template)| made::may_be_brought(live, name, template));

@@ -1,4 +1,5 @@
-//! The owner's side of a status: who holds it, and what its own controller is at.
+//! The owner's side of a status: who holds it, what its own controller is at, which budget a rollout waits for, and where
+//! pods have drifted from the template.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +13,7 @@ use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::k8s::{mask, metadata};
 use crate::kinds;
-use crate::plan::{LiveWorkload, lock_of};
+use crate::plan::{Snapshot, lock_of};
 use crate::state::durable::lock::Lock;
 use crate::value::count::pods_that;
 
@@ -116,8 +117,6 @@ fn stuck(object: &Value) -> impl Iterator<Item = OwnerState> {
     })
 }
 
-// A PodDisruptionBudget that the rollout which holds a workload waits for.
-
 /// Returns whether budgets are to be read: an unfinished rollout that asks them holds the workload.
 pub fn waits_for_budgets(workload: &Workload) -> bool {
     matches!(lock_of(workload), Ok(Some(lock)) if lock.rollout.policy.respects_budgets)
@@ -127,7 +126,7 @@ pub fn waits_for_budgets(workload: &Workload) -> bool {
 ///
 /// `pods` and `seen` are the same pods in the same order. While one is in progress its place is taken, which is no news.
 pub(super) fn blocking_budget(
-    live: &LiveWorkload,
+    live: &Snapshot,
     lock: Option<&Lock>,
     pods: &[&Pod],
     seen: &[PodStatus],
@@ -159,10 +158,8 @@ fn goes_down(lock: &Lock, pod: &Pod) -> bool {
     !change.images.is_empty() || !change.fields.restarting_in(pod).is_empty()
 }
 
-// Pods that ask for another image than the template that they were created from, with no rollout in progress that
-// changes it.
-
-/// One container whose image differs from the template in some pods.
+/// One container whose image differs in some pods from the template that they were created from, with no rollout in progress
+/// that changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
     pub workload: WorkloadRef,
@@ -225,7 +222,7 @@ mod tests {
     }
 
     /// A rollout has its template in the workload, and asks budgets or not.
-    fn held(image: &'static str, pod: &Side, asks: bool) -> LiveWorkload {
+    fn held(image: &'static str, pod: &Side, asks: bool) -> Snapshot {
         let mut lock = lock(Direction::Forward);
         lock.rollout.policy.respects_budgets = asks;
         let mut owner = deployment(image);
@@ -240,7 +237,7 @@ mod tests {
     #[test]
     fn the_budget_that_a_rollout_waits_for_is_named() {
         let (old, new) = ("acme/side:v1", "acme/side:v2");
-        let why = |mut live: LiveWorkload, allowed| {
+        let why = |mut live: Snapshot, allowed| {
             live.surroundings.budgets = vec![budget(allowed)];
             status(&live).owner.iter().map(OwnerState::sentence).collect::<Vec<_>>()
         };

@@ -68,9 +68,9 @@ pub(super) fn deployment(image: &str) -> Value {
         "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1}})
 }
 
-pub(super) fn live(owner: Value, pods: &[Value]) -> LiveWorkload {
+pub(super) fn live(owner: Value, pods: &[Value]) -> Snapshot {
     let set = json!({"metadata": {"name": "web-a", "uid": "rs-a", "annotations": {"deployment.kubernetes.io/revision": "1"}}});
-    LiveWorkload {
+    Snapshot {
         workload: Workload::from_object(WorkloadKind::Deployment, owner).unwrap(),
         controllers: [Uid::from("rs-a")].into(),
         pods: pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect(),
@@ -472,7 +472,7 @@ fn a_pod_is_its_own_template_and_a_done_init_container_is_no_news() {
     object["status"]["initContainerStatuses"] = json!([{"name": "init", "state": {"terminated": {"exitCode": 0}}}]);
     let pod = Pod::from_object(&object).unwrap();
     let workload = Workload::from_object(WorkloadKind::Pod, object).unwrap();
-    let seen = LiveWorkload { workload, controllers: BTreeSet::new(), pods: vec![pod], ..live(deployment("x"), &[]) };
+    let seen = Snapshot { workload, controllers: BTreeSet::new(), pods: vec![pod], ..live(deployment("x"), &[]) };
     let found = status(&seen);
     assert!(found.template.is_empty() && !found.is_notable());
     let reported: Vec<_> = found.pods[0].containers.iter().map(|one| (one.condition.word(), one.comparison)).collect();
@@ -559,7 +559,7 @@ fn a_strategy_that_lets_pods_wait_is_said_though_nobody_knows_the_one_before() {
         let mut pod = Side::new("acme/side:v1", CREATED, running(CREATED)).pod();
         pod["metadata"]["labels"]["controller-revision-hash"] = revision.into();
         let workload = Workload::from_object(WorkloadKind::StatefulSet, owner.clone()).unwrap();
-        let found = status(&LiveWorkload { workload, ..live(owner, &[pod]) }).owner;
+        let found = status(&Snapshot { workload, ..live(owner, &[pod]) }).owner;
         assert_eq!(found.iter().map(OwnerState::word).collect::<Vec<_>>(), expected, "{kind} {revision}");
         assert!(found.iter().all(|state| state.sentence().contains("OnDelete") && state.is_at_rest()));
     }

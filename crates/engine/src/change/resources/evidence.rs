@@ -1,6 +1,6 @@
 //! Whether a pod has the cpu and memory that it asks for, by its kubelet's word: allocated, in force, and no condition of a resize.
 
-use super::in_pods::InPod;
+use super::in_pods::ValueInPod;
 use super::{FieldProgress, ResourceField, is_same};
 use crate::k8s::pod::{Condition, ContainerStatus, Pod};
 use crate::value::quantity::Quantity;
@@ -45,7 +45,7 @@ pub fn resizing(pod: &Pod) -> Option<FieldProgress> {
 }
 
 /// Returns whether a pod has a value, as the kubelet reports it.
-pub(super) fn has(value: &InPod<'_>) -> bool {
+pub(super) fn has(value: &ValueInPod<'_>) -> bool {
     let pod = value.held.pod;
     if value.held.container.is_none() {
         return value.change.to.as_ref().is_some_and(|to| pod_has(pod, value.field, to));

@@ -12,14 +12,14 @@ use crate::value::quantity::Quantity;
 
 /// A holder in a pod that runs; a container and its status each with list and index.
 #[derive(Clone, Copy)]
-pub(super) struct Held<'a> {
+pub(super) struct HolderInPod<'a> {
     pub(super) pod: &'a Pod,
     pub(super) holder: &'a ResourceHolder,
     pub(super) container: Option<(ContainerList, usize, &'a Container)>,
     pub(super) status: Option<(ContainerList, usize, &'a ContainerStatus)>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> HolderInPod<'a> {
     /// `None` where the pod has no such container.
     pub(super) fn of(pod: &'a Pod, holder: &'a ResourceHolder) -> Option<Self> {
         let nobody = Self { pod, holder, container: None, status: None };
@@ -47,13 +47,13 @@ impl<'a> Held<'a> {
 
 /// One value of a holder that a running pod is to have.
 #[derive(Clone, Copy)]
-pub(super) struct InPod<'a> {
-    pub(super) held: Held<'a>,
+pub(super) struct ValueInPod<'a> {
+    pub(super) held: HolderInPod<'a>,
     pub(super) field: ResourceField,
     pub(super) change: &'a ValueChange,
 }
 
-impl<'a> InPod<'a> {
+impl<'a> ValueInPod<'a> {
     /// What the pod asks for now.
     pub(super) fn present(&self) -> Option<&'a String> {
         self.field.of(self.held.resources()?)

@@ -29,7 +29,7 @@ use crate::value::quantity::Quantity;
 
 pub use evidence::resizing;
 pub(super) use in_pods::filled_in;
-use in_pods::{Held, InPod, as_in_pods};
+use in_pods::{HolderInPod, ValueInPod, as_in_pods};
 pub use rules::INIT_RESIZE_SINCE;
 pub(super) use rules::refused_together;
 pub use values::ResourceField;
@@ -108,10 +108,10 @@ impl ResourcesChange {
     }
 
     /// Those that a running pod can have.
-    fn in_pod<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = InPod<'a>> {
+    fn in_pod<'a>(&'a self, pod: &'a Pod) -> impl Iterator<Item = ValueInPod<'a>> {
         let held = self.0.iter().filter(|(_, change)| !change.is_plain_init);
-        let held = held.filter_map(move |(holder, change)| Some((Held::of(pod, holder)?, change)));
-        held.flat_map(|(held, change)| change.reaching().map(move |(field, change)| InPod { held, field, change }))
+        let held = held.filter_map(move |(holder, change)| Some((HolderInPod::of(pod, holder)?, change)));
+        held.flat_map(|(held, change)| change.reaching().map(move |(field, change)| ValueInPod { held, field, change }))
     }
 
     /// Returns what a pod does not ask for yet.
@@ -121,7 +121,7 @@ impl ResourcesChange {
     }
 
     /// Those of its values that are chosen, with the pod's own before.
-    fn in_values_of(&self, pod: &Pod, is_chosen: impl Fn(&InPod<'_>) -> bool) -> Self {
+    fn in_values_of(&self, pod: &Pod, is_chosen: impl Fn(&ValueInPod<'_>) -> bool) -> Self {
         let mut left = Self::default();
         for value in self.in_pod(pod).filter(is_chosen) {
             let entry = left.entry(&value);
@@ -132,7 +132,7 @@ impl ResourcesChange {
         left
     }
 
-    fn entry(&mut self, value: &InPod<'_>) -> &mut HolderChange {
+    fn entry(&mut self, value: &ValueInPod<'_>) -> &mut HolderChange {
         self.0.entry(value.held.holder.clone()).or_insert_with(|| HolderChange::new(value.held.list()))
     }
 
@@ -140,7 +140,7 @@ impl ResourcesChange {
     #[must_use]
     pub fn in_force(&self, pod: &Pod) -> Self {
         let mut kept = Self::default();
-        for value in self.in_pod(pod).filter(InPod::is_asked) {
+        for value in self.in_pod(pod).filter(ValueInPod::is_asked) {
             kept.entry(&value).values.insert(value.field, value.change.clone());
         }
         kept
@@ -220,7 +220,7 @@ impl ResourcesChange {
         let mut found = Self::default();
         let holders = pod.all_containers().map(|(_, container)| ResourceHolder::from(&container.name));
         for holder in holders.chain([ResourceHolder::Pod]) {
-            let Some(held) = Held::of(pod, &holder) else { continue };
+            let Some(held) = HolderInPod::of(pod, &holder) else { continue };
             let of_template = match &holder {
                 ResourceHolder::Container(name) => container_in(template, held.list(), name),
                 ResourceHolder::Pod => template.get("spec"),
@@ -272,11 +272,11 @@ impl ResourcesChange {
         other.0.iter().all(|(holder, change)| change.of_pods().all(|(field, _)| sets(holder, field)))
     }
 
-    pub(super) fn begin_where(&mut self, first: &Self) {
+    pub(super) fn rebase_on(&mut self, first: &Self) {
         for (holder, change) in &mut self.0 {
             if let Some(first) = first.0.get(holder) {
-                ValueChange::begin_where(&mut change.values, &first.values);
-                ValueChange::begin_where(&mut change.in_pods, &first.in_pods);
+                ValueChange::rebase_on(&mut change.values, &first.values);
+                ValueChange::rebase_on(&mut change.in_pods, &first.in_pods);
             }
         }
     }
@@ -345,7 +345,8 @@ impl FieldChange for ResourcesChange {
     }
 
     fn conflict_in(&self, pod: &Pod) -> Option<String> {
-        let is_known = |value: &InPod<'_>| value.is_asked() || is_same(value.present(), value.change.from.as_ref());
+        let is_known =
+            |value: &ValueInPod<'_>| value.is_asked() || is_same(value.present(), value.change.from.as_ref());
         let other = self.in_pod(pod).find(|value| !is_known(value))?;
         Some(path(other.held.list(), other.held.holder, other.field))
     }
@@ -363,7 +364,7 @@ impl FieldChange for ResourcesChange {
 
     fn write(&self, pod: &Pod, operations: &mut Operations) {
         for (holder, change) in &self.unasked_in(pod).0 {
-            let Some(held) = Held::of(pod, holder) else { continue };
+            let Some(held) = HolderInPod::of(pod, holder) else { continue };
             let mut path = vec!["spec"];
             let index;
             if let Some((list, at, container)) = held.container {

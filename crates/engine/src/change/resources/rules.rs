@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::in_pods::{InPod, together};
+use super::in_pods::{ValueInPod, together};
 use super::values::is_above;
 use super::{Containers, FieldChanges, FieldEffect, HolderChange, ResourceField, ResourcesChange, path};
 use crate::change::{FieldChange, reason::Reason};
@@ -105,7 +105,7 @@ pub(super) fn refused_in(change: &ResourcesChange, containers: &Containers<'_>) 
     if change.in_pod(pod).any(|value| value.held.status.is_some_and(|(_, _, status)| is_mute(status))) {
         reasons.push(Reason::ResizeNotSupported { node: node() });
     }
-    let is_of_pod = |value: InPod<'_>| value.held.container.is_none();
+    let is_of_pod = |value: ValueInPod<'_>| value.held.container.is_none();
     if pod.status.phase == "Running" && pod.status.resources.is_none() && change.in_pod(pod).any(is_of_pod) {
         reasons.push(Reason::PodResizeNotSupported { node: node() });
     }

@@ -125,7 +125,7 @@ fn owned(case: &Value, workload: &Workload) -> Vec<Value> {
 }
 
 /// The plan with this pod as the server's answer to the only question.
-fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload) -> WorkloadPlan {
+fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &Snapshot) -> WorkloadPlan {
     let (key, pods) = (answer.key.clone(), vec![answer.key.clone()]);
     let patch = PodPatch { key, part, operations: json_patch::Patch(Vec::new()), field_manager: String::new() };
     let answers = vec![(Question { patch, pods }, PatchAnswer::Pod(Box::new(answer)))];
@@ -141,11 +141,11 @@ fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &LiveWorkload)
 }
 
 /// What admission makes of the template, and of the one that the plan leads to.
-fn mirror(case: &Value, live: &mut LiveWorkload) {
+fn mirror(case: &Value, live: &mut Snapshot) {
     let making = |image: &Value| {
         let mut pod = live.pods[0].clone();
         pod.spec.containers[1].image = image.as_str().unwrap().into();
-        Made::Pod(Box::new(pod))
+        AdmittedPod::Pod(Box::new(pod))
     };
     if let [made, next] = list(case, "makes") {
         (live.surroundings.made, live.surroundings.made_next) = (making(made), making(next));
@@ -573,7 +573,7 @@ fn a_restart_needs_to_know_which_container() {
     let pods = vec![Pod::from_object(&pod(base, 0, "rs", None, &json!({}))).unwrap()];
     let mut live = assemble(workload, Objects { pods, ..Objects::default() });
     live.controllers = ["rs".into()].into();
-    let wanted = |live: &LiveWorkload, names: &[&str]| {
+    let wanted = |live: &Snapshot, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
         restart::restart(live, &wanted::Known::of(live), &names).map_err(|error| error.to_string())
     };

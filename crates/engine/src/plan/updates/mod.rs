@@ -14,8 +14,8 @@ use serde_json::Value;
 use crate::change::{Direction, FieldChanges};
 use crate::k8s::names::{ContainerName, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
-use crate::plan::life;
-use crate::plan::live::LiveWorkload;
+use crate::plan::lease_state;
+use crate::plan::live::Snapshot;
 use crate::state::durable::history::{self, HISTORY_ANNOTATION, HISTORY_POINTER, HistoryEntry, KEPT};
 use crate::state::durable::lease::LeaseState;
 use crate::state::durable::lock::{Lock, LockState, ROLLOUT_ANNOTATION};
@@ -109,7 +109,7 @@ impl Update {
 ///
 /// The union over the owner and its ReplicaSets, because `kubectl rollout undo` replaces a Deployment's annotations by
 /// a ReplicaSet's. A pod records only its own last update, so of updates of pods alone only the last ones are known.
-pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
+pub fn updates(live: &Snapshot) -> WorkloadUpdates {
     let owner = &live.workload.object;
     let owned = live.surroundings.owned.iter().filter(|_| live.workload.reference.kind.owns_through().is_some());
     let mut ended = history::union(owner, owned.clone());
@@ -145,7 +145,7 @@ pub fn updates(live: &LiveWorkload) -> WorkloadUpdates {
     }
 }
 
-fn unreadable_history(object: &Value, live: &LiveWorkload) -> Option<UnreadableNote> {
+fn unreadable_history(object: &Value, live: &Snapshot) -> Option<UnreadableNote> {
     let text = object.pointer(HISTORY_POINTER)?;
     if text.as_str().is_some_and(|text| serde_json::from_str::<Vec<HistoryEntry>>(text).is_ok()) {
         return None;
@@ -168,8 +168,8 @@ fn of_entry(entry: HistoryEntry) -> Update {
     of_rollout(entry.rollout, course, Some(entry.ended))
 }
 
-fn of_lock(lock: Lock, live: &LiveWorkload) -> Update {
-    let lease = life(live, &lock);
+fn of_lock(lock: Lock, live: &Snapshot) -> Update {
+    let lease = lease_state(live, &lock);
     let is_left = matches!(lease, LeaseState::Gone | LeaseState::Silent(_) | LeaseState::Stalled { .. });
     let course = Course::UnderWay { state: lock.state, direction: lock.rollout.direction, is_left };
     of_rollout(lock.rollout, course, None)
@@ -198,7 +198,7 @@ fn of_rollout(rollout: Rollout, course: Course, ended: Option<String>) -> Update
 /// An owner keeps its last [`KEPT`] rollouts; a pod's record of an older one says nothing about the owner, so once that
 /// many are kept, those that are older than all of them are left out.
 fn of_pods(
-    live: &LiveWorkload,
+    live: &Snapshot,
     ended: &[HistoryEntry],
     under_way: Option<&Lock>,
     unreadable: &mut Vec<UnreadableNote>,
@@ -226,7 +226,7 @@ fn of_pods(
 
 /// Whether a pod that the selector matches is controlled as the workload's are; without ReplicaSets any pod is
 /// accepted.
-fn is_theirs(live: &LiveWorkload, pod: &Pod) -> bool {
+fn is_theirs(live: &Snapshot, pod: &Pod) -> bool {
     !live.workload.reference.kind.has_template()
         || !live.surroundings.denied.is_empty()
         || pod.is_controlled_by(&live.controllers)

@@ -48,7 +48,7 @@ fn record(id: &str, from: &str, digest: &str) -> Value {
     json!({"id": id, "manager": "inplace-cli", "containers": {"side": {"from": from, "to": "acme/side:v9", "imageID": digest}}})
 }
 
-fn live(owner: Value, owned: Vec<Value>, pods: Vec<Pod>) -> LiveWorkload {
+fn live(owner: Value, owned: Vec<Value>, pods: Vec<Pod>) -> Snapshot {
     let workload = Workload::from_object(WorkloadKind::Deployment, owner).unwrap();
     let mut live = assemble(workload, Objects { pods, ..Objects::default() });
     live.controllers = [Uid::from("rs")].into();

@@ -18,7 +18,7 @@ use super::{ContainerPlan, PodPlan, PodVerdict};
 use super::{recover, rollout_state};
 use crate::change::reason::Warning;
 use crate::k8s::pod::{Container, Pod};
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 
 /// A plan that is looked at, and what is found.
 struct Warnings<'a> {
@@ -31,7 +31,7 @@ struct Warnings<'a> {
 }
 
 /// Returns the warning that a strict order lets no pod be taken yet. The pods are listed in it.
-pub(super) fn order_waits(live: &LiveWorkload, pods: &[(PodPlan, &Pod)], allowed: u32) -> Option<Warning> {
+pub(super) fn order_waits(live: &Snapshot, pods: &[(PodPlan, &Pod)], allowed: u32) -> Option<Warning> {
     let mut updated = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update);
     let (first, pod) = updated.next()?;
     let down: Vec<&Pod> = pods.iter().map(|(_, pod)| *pod).filter(|pod| !pod.is_ready()).collect();
@@ -67,7 +67,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
 
 /// Returns what could not be read, and what follows from it. Where every pod is as its template, admission is not known to
 /// change anything, and nothing is said of a caller that may not create pods.
-pub fn not_read(live: &LiveWorkload) -> impl Iterator<Item = Warning> {
+pub fn not_read(live: &Snapshot) -> impl Iterator<Item = Warning> {
     let not_made = live.not_made().filter(|_| super::revision::differs_from_template(live));
     live.not_read.iter().cloned().chain(not_made).map(|what| Warning::ReadFailed { what })
 }
@@ -94,7 +94,7 @@ impl<'a> Warnings<'a> {
 
     /// Whether no rollout of this program is in progress that would explain why pods and template differ.
     fn is_free(&self) -> bool {
-        rollout_state::present(self.context.live).is_none() && !recover::is_unended(self.context.live)
+        rollout_state::present_lock(self.context.live).is_none() && !recover::is_unended(self.context.live)
     }
 
     /// The pods that should be as the template says.

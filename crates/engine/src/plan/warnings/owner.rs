@@ -7,7 +7,7 @@ use crate::change::reason::Warning;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::{Container, Pod};
 use crate::plan::held::{is_held_back, left_strategy};
-use crate::plan::live::LiveWorkload;
+use crate::plan::live::Snapshot;
 use crate::plan::{ContainerPlan, ImageChange, PodPlan};
 use crate::value::json_path::text;
 
@@ -59,7 +59,7 @@ fn name_of(object: &Value) -> String {
 
 /// Returns the warning about what manages the object, by its marks. The first one that fits: Flux and Argo CD also render
 /// charts.
-pub fn manager(live: &LiveWorkload, images: Vec<String>) -> Option<Warning> {
+pub fn manager(live: &Snapshot, images: Vec<String>) -> Option<Warning> {
     let object = &live.workload.object;
     let mark = |map: &str, key: &str| {
         let value = object.pointer(&format!("/metadata/{map}"))?.get(key)?.as_str()?;
@@ -98,7 +98,7 @@ fn is_written_by(object: &Value, manager: &str) -> bool {
 }
 
 /// A HorizontalPodAutoscaler that may really scale the workload: its bounds leave room.
-fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
+fn scales(autoscaler: &Value, live: &Snapshot) -> Option<Warning> {
     let target = autoscaler.pointer("/spec/scaleTargetRef")?;
     let number = |key: &str| autoscaler.pointer(&format!("/spec/{key}")).and_then(Value::as_i64);
     let has_room = number("minReplicas").unwrap_or(1) < number("maxReplicas").unwrap_or(1);
@@ -107,7 +107,7 @@ fn scales(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
 }
 
 /// A VerticalPodAutoscaler that acts on the workload: without a mode it does (`GetUpdateMode` of its updater).
-fn resizes(autoscaler: &Value, live: &LiveWorkload) -> Option<Warning> {
+fn resizes(autoscaler: &Value, live: &Snapshot) -> Option<Warning> {
     let target = autoscaler.pointer("/spec/targetRef")?;
     let mode = Some(text(autoscaler, "/spec/updatePolicy/updateMode")).filter(|mode| !mode.is_empty());
     let mode = mode.unwrap_or("Auto").to_owned();
@@ -123,7 +123,7 @@ fn targets(reference: &Value, workload: &WorkloadRef) -> bool {
 }
 
 /// The server-side apply manager of a bare pod's image. The owner's template is not written, so its ownership stays.
-fn apply_manager(live: &LiveWorkload, container: &ContainerName, list: &str) -> Option<String> {
+fn apply_manager(live: &Snapshot, container: &ContainerName, list: &str) -> Option<String> {
     if live.workload.reference.kind.has_template() {
         return None;
     }

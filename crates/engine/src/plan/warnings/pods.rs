@@ -1,4 +1,5 @@
-//! What traffic will see of a restart.
+//! Warnings about the pods: what traffic will see of a restart; labels, annotations, cpu and memory, what reads them, and
+//! what somebody has set in the pods alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::change::{FieldChanges, Row};
 use crate::k8s::metadata::MetadataMap;
 use crate::k8s::pod::{Container, ContainerPort, Pod};
 use crate::plan::pods::{drain_of, unrestored};
-use crate::plan::{LiveWorkload, PodVerdict};
+use crate::plan::{PodVerdict, Snapshot};
 use crate::rollout::drain::{self, Drain};
 use crate::state::record::Drained;
 
@@ -51,7 +52,7 @@ impl Warnings<'_> {
 }
 
 /// Pods that lack a label by which Services find the others, with no record of a drain.
-pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Pod>) -> Vec<Warning> {
+pub fn missing_labels<'p>(live: &Snapshot, pods: impl Iterator<Item = &'p Pod>) -> Vec<Warning> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pod in pods.filter(|_| live.workload.reference.kind.has_template()) {
         for label in drain::missing(live.workload.template(), &live.surroundings.services, pod) {
@@ -62,7 +63,7 @@ pub fn missing_labels<'p>(live: &LiveWorkload, pods: impl Iterator<Item = &'p Po
 }
 
 /// Whether a Service sends its traffic to the container.
-fn is_served(live: &LiveWorkload, pod: &Pod, container: &Container) -> bool {
+fn is_served(live: &Snapshot, pod: &Pod, container: &Container) -> bool {
     let mut services = live.surroundings.services.iter();
     services.any(|service| drain::selects(service, pod) && serves(service, pod, container))
 }
@@ -87,8 +88,6 @@ fn is_target(port: &Value, declared: &ContainerPort) -> bool {
         None => false,
     }
 }
-
-// Labels, annotations, cpu and memory: what reads them, and what somebody has set in the pods alone.
 
 /// What differs, the template's value, and the one that pods get.
 type Differs = (String, Option<String>, Option<String>);

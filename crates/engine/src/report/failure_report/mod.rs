@@ -13,7 +13,7 @@ use crate::k8s::failure::Failure;
 use crate::k8s::mask;
 use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use crate::k8s::pod::{ContainerList, ContainerStatus, Pod, Terminated};
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::report::{Outcome, PodEnd};
 use crate::state::evidence::Baseline;
 use crate::state::outcome::EndResult;
@@ -106,7 +106,7 @@ pub struct Moment {
     /// Since the start of the rollout.
     pub at: Duration,
     /// From then on.
-    pub phase: PodProgress,
+    pub phase: UpdatePhase,
 }
 
 /// What was read about one pod, for [`FailedPod::of`].
@@ -126,8 +126,8 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
     let has_ended = matches!(outcome.result, EndResult::Failed | EndResult::TimedOut);
     let is_wanted = |end: &&PodEnd| {
         has_ended
-            && (matches!(end.phase, PodProgress::Failing(_))
-                || (is_late && (end.is_in_progress() || matches!(end.phase, PodProgress::Hook { .. }))))
+            && (matches!(end.phase, UpdatePhase::Failing(_))
+                || (is_late && (end.is_in_progress() || matches!(end.phase, UpdatePhase::Hook { .. }))))
     };
     let mut pods: Vec<&PodEnd> = outcome.pods.iter().filter(is_wanted).collect();
     let left_out = pods.len().saturating_sub(MOST_PODS);
@@ -139,12 +139,12 @@ pub fn failing(outcome: &Outcome) -> (Vec<&PodEnd>, usize) {
 /// not ready. One that is being stopped is shown as ready until the next one starts.
 pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
     let unready = |name: &&ContainerName| pod.status_of(name).is_none_or(|status| !status.ready);
-    if let PodProgress::Failing(failure) = &end.phase {
+    if let UpdatePhase::Failing(failure) = &end.phase {
         let is_late = failure.reason == LATE && end.patched;
         let late = || end.containers.iter().map(|end| &end.container).find(unready).filter(|_| is_late);
         return failure.container.as_ref().or_else(late).cloned();
     }
-    if let PodProgress::Conflict { container, .. } = &end.phase {
+    if let UpdatePhase::Conflict { container, .. } = &end.phase {
         return Some(container.clone());
     }
     let late = end.phase.late();
@@ -184,7 +184,7 @@ impl FailedPod {
         let Findings { pod, log, events, not_read } = findings;
         let container = match (&pod, &end.phase) {
             (Some(pod), _) => container_of(end, pod),
-            (None, PodProgress::Failing(failure)) => failure.container.clone(),
+            (None, UpdatePhase::Failing(failure)) => failure.container.clone(),
             (None, _) => None,
         };
         let status = pod.as_ref().zip(container.as_ref()).and_then(|(pod, name)| pod.container_status(name));
@@ -239,7 +239,7 @@ fn last_ended<'s>(
 }
 
 fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (String, String, Option<i64>) {
-    if let PodProgress::Failing(failure) = &end.phase {
+    if let UpdatePhase::Failing(failure) = &end.phase {
         let waiting = status.and_then(|status| status.state.waiting.as_ref()).filter(|_| failure.reason == LATE);
         let (reason, message) = match (waiting, pod.zip(status).and_then(|(pod, status)| unpassed(pod, status))) {
             (Some(waiting), _) => (&waiting.reason, format!("{}: {}", failure.message, waiting.message)),
@@ -248,7 +248,7 @@ fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (St
         };
         return (reason.clone(), message, failure.exit_code);
     }
-    if let PodProgress::Hook { hook } = &end.phase {
+    if let UpdatePhase::Hook { hook } = &end.phase {
         let message = format!("the command of {} had not ended in the pod's time", hook.flag());
         return (LATE.into(), message, None);
     }
@@ -293,9 +293,9 @@ fn last_lines(text: &str) -> Vec<String> {
 }
 
 fn without_credentials(moment: Moment) -> Moment {
-    let PodProgress::Failing(failure) = &moment.phase else { return moment };
+    let UpdatePhase::Failing(failure) = &moment.phase else { return moment };
     let failure = Failure { message: mask::text(&failure.message), ..failure.clone() };
-    Moment { phase: PodProgress::Failing(failure), ..moment }
+    Moment { phase: UpdatePhase::Failing(failure), ..moment }
 }
 
 #[cfg(test)]

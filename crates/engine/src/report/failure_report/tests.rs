@@ -24,7 +24,7 @@ fn ended(id: &str, reason: &str) -> Value {
     json!({"terminated": {"exitCode": 3, "signal": 9, "reason": reason, "containerID": format!("containerd://{id}")}})
 }
 
-fn end(name: &str, phase: PodProgress) -> PodEnd {
+fn end(name: &str, phase: UpdatePhase) -> PodEnd {
     let container = |name: &str| ContainerEnd {
         container: name.into(),
         from: None,
@@ -40,8 +40,8 @@ fn end(name: &str, phase: PodProgress) -> PodEnd {
     PodEnd { patched: true, containers: vec![container("app"), container("side")], ..PodEnd::new(pod, phase) }
 }
 
-fn crash() -> PodProgress {
-    PodProgress::Failing(Failure {
+fn crash() -> UpdatePhase {
+    UpdatePhase::Failing(Failure {
         container: Some("side".into()),
         reason: "CrashLoopBackOff".into(),
         message: "password=x".into(),
@@ -76,7 +76,7 @@ fn the_log_is_that_of_the_instance_that_failed_and_never_of_the_image_before() {
 #[test]
 fn pods_that_failed_are_reported_and_late_ones_after_a_deadline() {
     let pods =
-        || vec![end("a", PodProgress::Done), end("b", crash()), end("c", PodProgress::Starting { containers: vec![] })];
+        || vec![end("a", UpdatePhase::Done), end("b", crash()), end("c", UpdatePhase::Starting { containers: vec![] })];
     for (result, expected) in
         [(EndResult::Failed, 1), (EndResult::TimedOut, 2), (EndResult::Complete, 0), (EndResult::Interrupted, 0)]
     {
@@ -108,7 +108,7 @@ fn what_is_known_is_put_together_without_credentials() {
     assert_eq!(report.events.len(), MOST_EVENTS);
     assert_eq!(report.events[0].message, "pull 1 from https://u:***@r/ failed");
     assert_eq!((report.message.as_str(), report.time_line.len()), ("password=***", MOST_MOMENTS));
-    assert!(matches!(&report.time_line[0].phase, PodProgress::Failing(failure) if failure.message == "password=***"));
+    assert!(matches!(&report.time_line[0].phase, UpdatePhase::Failing(failure) if failure.message == "password=***"));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_late_pod_says_what_it_lacks() {
     let findings = |pod: Option<Pod>| Findings { pod, ..Findings::default() };
     let running = pod(&json!({"running": {}}), &ended("old", "Completed"));
     let report =
-        FailedPod::of(&end("web-0", PodProgress::Starting { containers: vec![] }), findings(Some(running)), vec![]);
+        FailedPod::of(&end("web-0", UpdatePhase::Starting { containers: vec![] }), findings(Some(running)), vec![]);
     assert_eq!(report.container, Some("side".into()), "the one that is not ready");
     assert_eq!((report.reason.as_str(), report.message.as_str()), ("ContainersNotReady", "unready"));
     assert_eq!((report.exit_code, report.signal), (None, None), "the container before ended, not this one");
@@ -130,7 +130,7 @@ fn a_late_pod_says_what_it_lacks() {
         probed.spec.containers[1] = serde_json::from_value(container).expect("it is a container");
         probed.status.container_statuses[1].started = Some(started);
         let late = |phase| FailedPod::of(&end("web-0", phase), findings(Some(probed.clone())), vec![]);
-        assert_eq!(late(PodProgress::Starting { containers: vec![] }).message, expected, "{probe}");
+        assert_eq!(late(UpdatePhase::Starting { containers: vec![] }).message, expected, "{probe}");
         let failed = Failure {
             container: None,
             reason: LATE.into(),
@@ -139,14 +139,14 @@ fn a_late_pod_says_what_it_lacks() {
             stays_down: false,
         };
         let message = if expected == "unready" { "late".to_owned() } else { format!("late: {expected}") };
-        assert_eq!(late(PodProgress::Failing(Failure { container: Some("side".into()), ..failed })).message, message);
+        assert_eq!(late(UpdatePhase::Failing(Failure { container: Some("side".into()), ..failed })).message, message);
     }
     let waiting = pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "m"}}), &json!({}));
-    let phase = PodProgress::Restarting { containers: Vec::new(), waiting: None, until: None };
+    let phase = UpdatePhase::Restarting { containers: Vec::new(), waiting: None, until: None };
     assert_eq!(FailedPod::of(&end("web-0", phase), findings(Some(waiting)), vec![]).reason, "ErrImagePull");
     // The one that is being stopped is shown as ready until then.
     let stopping =
-        end("web-0", PodProgress::Restarting { containers: vec!["side".into()], waiting: None, until: None });
+        end("web-0", UpdatePhase::Restarting { containers: vec!["side".into()], waiting: None, until: None });
     let mut both = pod(&json!({"running": {}}), &json!({}));
     both.status.container_statuses.iter_mut().for_each(|status| status.ready = true);
     assert_eq!(container_of(&stopping, &both), Some("side".into()));
@@ -154,16 +154,16 @@ fn a_late_pod_says_what_it_lacks() {
     (other.name, other.ready) = ("app".into(), false);
     both.status.container_statuses.push(other);
     assert_eq!(container_of(&stopping, &both), Some("side".into()));
-    let unready = end("web-0", PodProgress::Starting { containers: vec![] });
+    let unready = end("web-0", UpdatePhase::Starting { containers: vec![] });
     assert_eq!(container_of(&unready, &both), Some("app".into()), "the one that keeps the pod from being ready");
-    let unknown = FailedPod::of(&end("web-0", PodProgress::Starting { containers: vec![] }), findings(None), vec![]);
+    let unknown = FailedPod::of(&end("web-0", UpdatePhase::Starting { containers: vec![] }), findings(None), vec![]);
     assert_eq!((unknown.reason.as_str(), unknown.container), ("TimedOut", None));
 }
 
 #[test]
 fn a_pod_that_was_abandoned_for_its_time_says_what_it_lacked() {
     let message = "it was not done within 20 s".to_owned();
-    let late = PodProgress::Failing(Failure {
+    let late = UpdatePhase::Failing(Failure {
         container: None,
         reason: LATE.into(),
         message,

@@ -108,7 +108,7 @@ pub enum Need {
 
 /// Who else selects on the labels of a workload's pods.
 #[derive(Debug, Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct LabelUsers<'a> {
     /// The label selectors of the owner, and of what it owns its pods through. None for a bare pod.
     pub owner: &'a [Value],
     /// The PodDisruptionBudgets of the namespace, as the API serves them.
@@ -126,7 +126,7 @@ pub struct Surroundings<'a> {
 ///
 /// `services` are those of the namespace, as the API serves them. The pod has to be whole: what was removed is restored
 /// first.
-pub fn drain(pod: &Pod, services: &[Value], surroundings: &Surroundings<'_>) -> Drain {
+pub fn drain(pod: &Pod, services: &[Value], surroundings: &LabelUsers<'_>) -> Drain {
     let selecting: Vec<&Value> = services.iter().filter(|service| selects(service, pod)).collect();
     let Some((first, rest)) = selecting.split_first() else { return Drain::NoService };
     let names = || selecting.iter().map(|service| text(service, "/metadata/name").to_owned()).collect();
@@ -208,7 +208,7 @@ fn keys(service: &Value) -> BTreeSet<&str> {
     selector.map(|(key, _)| key.as_str()).collect()
 }
 
-fn need(pod: &Pod, key: &str, surroundings: &Surroundings<'_>) -> Option<Need> {
+fn need(pod: &Pod, key: &str, surroundings: &LabelUsers<'_>) -> Option<Need> {
     if MetadataMap::Labels.is_reserved(key) {
         return Some(Need::Reserved);
     }

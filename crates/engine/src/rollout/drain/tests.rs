@@ -39,7 +39,7 @@ impl Scene {
 
     fn drain(&self, services: &[Value]) -> Drain {
         let Self { owner, budgets, others, changes } = self;
-        drain(&pod(), services, &Surroundings { owner, budgets, others, changes, status_denied: None })
+        drain(&pod(), services, &LabelUsers { owner, budgets, others, changes, status_denied: None })
     }
 
     fn why(&self, services: &[Value]) -> String {

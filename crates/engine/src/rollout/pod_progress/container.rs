@@ -121,9 +121,9 @@ impl PodJudge<'_> {
             // The kubelet has not begun the resize, and the container that was to restart has again what it has.
             Proof::Old if goal.is_only_resized() => {
                 return match self.left_running(name, run) {
-                    LeftRunning::Yes => ContainerProgress::Runs,
-                    LeftRunning::At(at) => ContainerProgress::MayFail(at),
-                    LeftRunning::Unknown => ContainerProgress::Restarting(None),
+                    KeptRunning::Yes => ContainerProgress::Runs,
+                    KeptRunning::At(at) => ContainerProgress::MayFail(at),
+                    KeptRunning::Unknown => ContainerProgress::Restarting(None),
                 };
             }
             Proof::Old => return ContainerProgress::Restarting(None),
@@ -134,7 +134,7 @@ impl PodJudge<'_> {
             Proof::Unverified(why) => {
                 let left_running = self.left_running(name, run);
                 match self.by_restart(name, run) {
-                    _ if left_running == LeftRunning::Yes => {}
+                    _ if left_running == KeptRunning::Yes => {}
                     Some(rests_on) => drop(run.evidence.by_restart.insert(name.clone(), Some(rests_on))),
                     None => return ContainerProgress::Unverified { why, until: left_running.until() },
                 }
@@ -277,7 +277,7 @@ pub(in crate::rollout) fn has_ended_once(pod: &Pod, name: &ContainerName, baseli
 
 /// The IDs of the containers that restart for a new image, since the spec that the pod shows was first seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::rollout) struct Since {
+pub(in crate::rollout) struct SeenContainers {
     generation: Option<i64>,
     has_seen: bool,
     first: BTreeMap<ContainerName, Option<String>>,
@@ -287,14 +287,14 @@ pub(in crate::rollout) struct Since {
 
 /// Whether the kubelet has left a running container alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LeftRunning {
+pub(super) enum KeptRunning {
     Yes,
     /// The kubelet has kept the container if it is still there at that time.
     At(Now),
     Unknown,
 }
 
-impl LeftRunning {
+impl KeptRunning {
     pub(super) fn until(self) -> Option<Now> {
         match self {
             Self::At(until) => Some(until),
@@ -303,7 +303,7 @@ impl LeftRunning {
     }
 }
 
-pub(super) fn note_containers(noted: &mut Option<Since>, pod: &Pod, now: Now) {
+pub(super) fn note_containers(noted: &mut Option<SeenContainers>, pod: &Pod, now: Now) {
     let (generation, has_seen, ids) = (pod.generation, evidence::has_seen(pod), ids(pod));
     match noted.as_mut().filter(|noted| noted.generation == generation && noted.has_seen == has_seen) {
         Some(noted) => {
@@ -315,7 +315,7 @@ pub(super) fn note_containers(noted: &mut Option<Since>, pod: &Pod, now: Now) {
         }
         None => {
             let present = ids.iter().map(|(name, id)| (name.clone(), (id.clone(), now))).collect();
-            *noted = Some(Since { generation, has_seen, first: ids, present });
+            *noted = Some(SeenContainers { generation, has_seen, first: ids, present });
         }
     }
 }
@@ -324,18 +324,18 @@ pub(super) fn left_running(
     context: TurnContext<'_>,
     pod: &Pod,
     name: &ContainerName,
-    noted: Option<&Since>,
-) -> LeftRunning {
+    noted: Option<&SeenContainers>,
+) -> KeptRunning {
     let Some((noted, (_, since))) = noted.and_then(|noted| Some((noted, noted.present.get(name)?))) else {
-        return LeftRunning::Unknown;
+        return KeptRunning::Unknown;
     };
     let pulled = || context.observed.events(&pod.key)?.pulled_at(name, &pod.spec_of(name)?.image);
-    let Some(seconds) = evidence::hold_seconds(pod, name, pulled()) else { return LeftRunning::Unknown };
+    let Some(seconds) = evidence::hold_seconds(pod, name, pulled()) else { return KeptRunning::Unknown };
     // In one sync the kubelet stops every container whose image has changed before it starts any.
     let started_any =
         noted.has_seen && noted.present.iter().any(|(name, (id, _))| id.is_some() && noted.first.get(name) != Some(id));
     let until = *since + Duration::from_secs(seconds);
-    if context.is_live() && (started_any || until <= context.now) { LeftRunning::Yes } else { LeftRunning::At(until) }
+    if context.is_live() && (started_any || until <= context.now) { KeptRunning::Yes } else { KeptRunning::At(until) }
 }
 
 fn ids(pod: &Pod) -> BTreeMap<ContainerName, Option<String>> {

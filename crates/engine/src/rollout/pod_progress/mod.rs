@@ -3,14 +3,14 @@
 mod container;
 mod resizing;
 
-pub(super) use container::{Since, has_ended_once};
+pub(super) use container::{SeenContainers, has_ended_once};
 
 use std::time::Duration;
 
 use crate::change::FieldProgress;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{ContainerStatus, Pod};
-use crate::report::progress::{NOT_SCHEDULED, PodProgress};
+use crate::report::progress::{NOT_SCHEDULED, UpdatePhase};
 use crate::report::proof::{BEING_DELETED, DELETED, LEFT};
 use crate::rollout::drain::is_ready_but_for_our_gate;
 use crate::rollout::patch::PodPart;
@@ -35,7 +35,7 @@ pub(super) fn pod_progress(context: TurnContext<'_>, pods: &Pods, subject: PodCo
         // A pod that is watched by its name cannot leave by a label.
         let bare = if context.goal.workload.kind.has_template() { LEFT } else { DELETED };
         let why = || observed.why_deleted(key).unwrap_or(bare).to_owned();
-        return if seen { PodProgress::Gone { why: why() }.into() } else { PodProgress::Waiting.into() };
+        return if seen { UpdatePhase::Gone { why: why() }.into() } else { UpdatePhase::Waiting.into() };
     };
     PodJudge { context, pods, goal: subject.goal, pod }.judge(run)
 }
@@ -43,12 +43,12 @@ pub(super) fn pod_progress(context: TurnContext<'_>, pods: &Pods, subject: PodCo
 /// Returns the phase of a pod with everything else done, where the kubelet has deferred its resize, or reports why it
 /// cannot carry it out now (reason `Error`), and the rollout does not wait for it. A container that restarts for its
 /// resize is waited for: nobody would keep the budget when the kubelet comes to it.
-pub(super) fn left_to_the_kubelet(context: TurnContext<'_>, goal: &PodGoal, pod: &Pod) -> Option<PodProgress> {
+pub(super) fn left_to_the_kubelet(context: TurnContext<'_>, goal: &PodGoal, pod: &Pod) -> Option<UpdatePhase> {
     let is_left = context.goal.policy().on_deferred == OnDeferred::Leave
         && !context.goal.is_followed()
         && !goal.containers.values().any(|container| container.by_resize);
     let FieldProgress::Waiting { why, deferred } = goal.fields.of_part(PodPart::Resize, pod) else { return None };
-    (is_left && (deferred || why.is_some())).then(|| PodProgress::Left { why, node: pod.spec.node_name.clone() })
+    (is_left && (deferred || why.is_some())).then(|| UpdatePhase::Left { why, node: pod.spec.node_name.clone() })
 }
 
 /// The pod that is judged, with its goal.
@@ -64,17 +64,17 @@ impl<'a> PodJudge<'a> {
     fn judge(self, run: &mut PodRun) -> Judged {
         let Self { context, goal, pod, .. } = self;
         if let Some(why) = gone(context.goal, pod) {
-            return PodProgress::Gone { why }.into();
+            return UpdatePhase::Gone { why }.into();
         }
         // What was reported and ends the rollout stays so while the run is ending: a crashed container is started
         // again, and another writer may change its mind.
-        if let Some(ends @ (PodProgress::Failing(_) | PodProgress::Conflict { .. })) = &run.phase
+        if let Some(ends @ (UpdatePhase::Failing(_) | UpdatePhase::Conflict { .. })) = &run.phase
             && context.ending_since.is_some()
         {
             return ends.clone().into();
         }
         if let Some(path) = goal.fields.conflict_in(pod) {
-            return PodProgress::Overtaken { why: format!("its {path} was changed by another client") }.into();
+            return UpdatePhase::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
         note_containers(&mut run.evidence.since, pod, context.now);
         let containers = goal.containers.iter();
@@ -82,14 +82,14 @@ impl<'a> PodJudge<'a> {
             containers.map(|(name, wanted)| (name.clone(), self.container(name, wanted, run))).collect();
         // Another writer is active, whatever the server answered to this run.
         if let Some(failure) = run.request.refused.as_ref().filter(|_| conflict(&progress).is_none()) {
-            return PodProgress::Failing(failure.clone()).into();
+            return UpdatePhase::Failing(failure.clone()).into();
         }
         if goal.fields.of_part(PodPart::Pod, pod) == FieldProgress::NotAsked {
             progress.push((ContainerName::default(), ContainerProgress::NotAsked));
         }
         if context.goal.owner.is_some() && pod.is_finished() {
             let why = pod.disruption().unwrap_or_else(|| format!("it is {} for good", pod.status.phase));
-            return PodProgress::Gone { why }.into();
+            return UpdatePhase::Gone { why }.into();
         }
         let is_left = left_to_the_kubelet(context, goal, pod).is_some();
         if !is_left && let Some(judged) = self.resize(run, &progress) {
@@ -138,7 +138,7 @@ impl<'a> PodJudge<'a> {
         run.steps.is_between = is_begun;
         let waits = not_asked_yet(run);
         let is_under_way =
-            run.request.sent == Sent::Images && run.request.sent_step == next && waits == PodProgress::Patched;
+            run.request.sent == Sent::Images && run.request.sent_step == next && waits == UpdatePhase::Patched;
         let judged = |asked: &[(ContainerName, ContainerProgress)], run: &PodRun| decided(self.pod, asked, run);
         // Before anything of a pod goes back it is as before the rollout, and its state keeps nothing from going back.
         let is_as_before = self.context.goal.is_back() && !is_begun;
@@ -151,22 +151,22 @@ impl<'a> PodJudge<'a> {
         asked.retain(|(name, _)| of_them(run.steps.passed).any(|one| one == name));
         match judged(&asked, run) {
             Some(judged) if judged.phase.stage().is_end() => return judged,
-            Some(_) | None if is_under_way => return PodProgress::Patched.into(),
+            Some(_) | None if is_under_way => return UpdatePhase::Patched.into(),
             Some(judged) => return judged,
             None => {}
         }
         if is_begun {
             let settled = self.settle(run, &self.restarting(of_them(run.steps.passed)), false);
-            if settled.phase != PodProgress::Done {
+            if settled.phase != UpdatePhase::Done {
                 return settled;
             }
         }
         // A request in progress for a pod of which nothing was changed comes first.
-        if !is_begun || matches!(waits, PodProgress::Failing(_)) {
+        if !is_begun || matches!(waits, UpdatePhase::Failing(_)) {
             return waits.into();
         }
         let containers = steps.get(next).into_iter().flatten().map(|name| (*name).clone());
-        PodProgress::Next { containers: containers.collect() }.into()
+        UpdatePhase::Next { containers: containers.collect() }.into()
     }
 
     /// The right containers run: are they ready (and the pod, where they are all of it), and has that held?
@@ -174,7 +174,7 @@ impl<'a> PodJudge<'a> {
         let Self { context, pod, .. } = self;
         let (goal, now) = (context.goal, context.now);
         if restarted.is_empty() {
-            return PodProgress::Done.into();
+            return UpdatePhase::Done.into();
         }
         let is_ready = |name: &ContainerName| pod.status_of(name).is_some_and(|status| status.ready);
         let unready: Vec<ContainerName> =
@@ -186,7 +186,7 @@ impl<'a> PodJudge<'a> {
         let whole = whole && !goes_without;
         if !unready.is_empty() || whole && !is_whole {
             run.clocks.ready_since = None;
-            return PodProgress::Starting { containers: unready }.into();
+            return UpdatePhase::Starting { containers: unready }.into();
         }
         let key = ReadyKey::of(pod, restarted, whole);
         let since = match &run.clocks.ready_since {
@@ -205,13 +205,13 @@ impl<'a> PodJudge<'a> {
         let until = since + Duration::from_secs(to_come);
         // While the watch is lost nobody sees whether it has held; a pod that was done stays done.
         if until <= now
-            && (context.is_live() || matches!(run.phase, Some(PodProgress::Done | PodProgress::Left { .. })))
+            && (context.is_live() || matches!(run.phase, Some(UpdatePhase::Done | UpdatePhase::Left { .. })))
         {
-            return PodProgress::Done.into();
+            return UpdatePhase::Done.into();
         }
         let phase = match goes_without {
-            true => PodProgress::Starting { containers: unready },
-            false => PodProgress::Stabilizing { hold_seconds },
+            true => UpdatePhase::Starting { containers: unready },
+            false => UpdatePhase::Stabilizing { hold_seconds },
         };
         Judged { phase, wake: Some(until) }
     }
@@ -265,27 +265,27 @@ fn never_started(goal: &Goal, (name, container): (&ContainerName, &ContainerGoal
 }
 
 /// The resize is to be sent next: these containers restart for it, or change without a restart.
-pub(super) fn next_resize(goal: &PodGoal) -> PodProgress {
-    PodProgress::Next { containers: goal.fields.resized().cloned().collect() }
+pub(super) fn next_resize(goal: &PodGoal) -> UpdatePhase {
+    UpdatePhase::Next { containers: goal.fields.resized().cloned().collect() }
 }
 
 /// The pod does not ask for the wanted images: it waits, or a request is in progress, or its tries are used up.
-fn not_asked_yet(run: &PodRun) -> PodProgress {
+fn not_asked_yet(run: &PodRun) -> UpdatePhase {
     if !run.request.is_idle() {
-        return PodProgress::Patched;
+        return UpdatePhase::Patched;
     }
     if run.request.sends < MAX_SENDS {
-        return PodProgress::Waiting;
+        return UpdatePhase::Waiting;
     }
     let message = format!("the server did not take the patch in {MAX_SENDS} tries, each after a fresh read of the pod");
-    PodProgress::Failing(failure_of_pod("TooManyTries", message))
+    UpdatePhase::Failing(failure_of_pod("TooManyTries", message))
 }
 
 /// What somebody else has set meanwhile.
-fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<PodProgress> {
+fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<UpdatePhase> {
     progress.iter().find_map(|(container, progress)| {
         let ContainerProgress::Conflict(image) = progress else { return None };
-        Some(PodProgress::Conflict { container: container.clone(), image: image.clone() })
+        Some(UpdatePhase::Conflict { container: container.clone(), image: image.clone() })
     })
 }
 
@@ -303,9 +303,9 @@ fn decided(pod: &Pod, progress: &[(ContainerName, ContainerProgress)], run: &Pod
         }
         match progress {
             ContainerProgress::Conflict(image) => {
-                return Some(PodProgress::Conflict { container: name.clone(), image: image.clone() }.into());
+                return Some(UpdatePhase::Conflict { container: name.clone(), image: image.clone() }.into());
             }
-            ContainerProgress::Failing(failure) => return Some(PodProgress::Failing(failure.clone()).into()),
+            ContainerProgress::Failing(failure) => return Some(UpdatePhase::Failing(failure.clone()).into()),
             ContainerProgress::NotAsked => not_asked = true,
             ContainerProgress::Restarting(waiting) => {
                 restarting = Some(restarting.flatten().or_else(|| waiting.clone()));
@@ -327,21 +327,21 @@ fn decided(pod: &Pod, progress: &[(ContainerName, ContainerProgress)], run: &Pod
         }
     }
     if not_asked && pod.is_finished() {
-        return Some(PodProgress::Gone { why: format!("it is {} for good", pod.status.phase) }.into());
+        return Some(UpdatePhase::Gone { why: format!("it is {} for good", pod.status.phase) }.into());
     }
     if not_asked {
         return Some(not_asked_yet(run).into());
     }
     if pod.is_finished() {
         let message = format!("the pod is {} for good: its restartPolicy lets nothing start again", pod.status.phase);
-        return Some(PodProgress::Failing(failure_of_pod("PodFinished", message)).into());
+        return Some(UpdatePhase::Failing(failure_of_pod("PodFinished", message)).into());
     }
     if let Some(waiting) = restarting {
         // Nothing of it restarts before a node takes it.
         let waiting = pod.unscheduled().map(|why| format!("{NOT_SCHEDULED}: {why}")).or(waiting);
-        return Some(Judged { phase: PodProgress::Restarting { containers, waiting, until: held }, wake });
+        return Some(Judged { phase: UpdatePhase::Restarting { containers, waiting, until: held }, wake });
     }
-    why_unverified.map(|why| Judged { phase: PodProgress::Unverified { containers: unverified, why }, wake })
+    why_unverified.map(|why| Judged { phase: UpdatePhase::Unverified { containers: unverified, why }, wake })
 }
 
 /// Why the pod is not the one of the goal any more.

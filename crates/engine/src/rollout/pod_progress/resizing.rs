@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::change::{self, FieldProgress};
 use crate::k8s::names::ContainerName;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::rollout::patch::PodPart;
 use crate::state::evidence::Baseline;
 use crate::state::record::UpdateRecord;
@@ -14,7 +14,7 @@ use super::super::goal::Mode;
 use super::super::observed::Judged;
 use super::super::pod_run::{PodRun, Sent, failure_of_pod};
 use super::super::steps;
-use super::container::{LeftRunning, left_running};
+use super::container::{KeptRunning, left_running};
 use super::{ContainerProgress, PodJudge, conflict, decided, next_resize};
 
 /// A kubelet that does not report which resize its status is about has this long to see the one that is asked for.
@@ -49,15 +49,15 @@ impl PodJudge<'_> {
                 let failing = others.iter().filter(|(name, _)| self.restarts_by_resize(name));
                 let failing = failing.filter_map(|(_, progress)| progress.failure()).next().cloned();
                 let deferred_by = deferred.then(|| self.pod.spec.node_name.clone());
-                let resizing = || PodProgress::Resizing { why, deferred_by };
-                Some(failing.map_or_else(resizing, PodProgress::Failing).into())
+                let resizing = || UpdatePhase::Resizing { why, deferred_by };
+                Some(failing.map_or_else(resizing, UpdatePhase::Failing).into())
             }
             FieldProgress::Failed { message, .. } if self.may_be_of_before(run).is_some() => {
-                let phase = PodProgress::Resizing { why: Some(message), deferred_by: None };
+                let phase = UpdatePhase::Resizing { why: Some(message), deferred_by: None };
                 Some(Judged { phase, wake: self.may_be_of_before(run) })
             }
             FieldProgress::Failed { reason, message } => {
-                Some(PodProgress::Failing(failure_of_pod(&reason, message)).into())
+                Some(UpdatePhase::Failing(failure_of_pod(&reason, message)).into())
             }
         }
     }
@@ -70,9 +70,9 @@ impl PodJudge<'_> {
         }
         let judged = decided(self.pod, &[(ContainerName::default(), ContainerProgress::NotAsked)], run)?;
         Some(match (judged.phase, run.request.sent) {
-            (PodProgress::Patched, Sent::Note) => next_resize(self.goal).into(),
-            (PodProgress::Patched, Sent::Resize) => PodProgress::Resizing { why: None, deferred_by: None }.into(),
-            (PodProgress::Waiting, Sent::Note) if is_noted => next_resize(self.goal).into(),
+            (UpdatePhase::Patched, Sent::Note) => next_resize(self.goal).into(),
+            (UpdatePhase::Patched, Sent::Resize) => UpdatePhase::Resizing { why: None, deferred_by: None }.into(),
+            (UpdatePhase::Waiting, Sent::Note) if is_noted => next_resize(self.goal).into(),
             (phase, _) => Judged { phase, wake: judged.wake },
         })
     }
@@ -111,7 +111,7 @@ impl PodJudge<'_> {
     }
 
     /// Whether the kubelet has left a container running.
-    pub(super) fn left_running(self, name: &ContainerName, run: &PodRun) -> LeftRunning {
+    pub(super) fn left_running(self, name: &ContainerName, run: &PodRun) -> KeptRunning {
         left_running(self.context, self.pod, name, run.evidence.since.as_ref())
     }
 
@@ -126,10 +126,10 @@ impl PodJudge<'_> {
             matches!(progress, ContainerProgress::NotAsked)
                 && self.restarts_by_resize(name)
                 && record.is_before_its_resize(self.pod, name)
-                && self.left_running(name, run) != LeftRunning::Yes
+                && self.left_running(name, run) != KeptRunning::Yes
         };
         let containers: Vec<_> = others.iter().filter(is_before).map(|(name, _)| name.clone()).collect();
-        let restarting = PodProgress::Restarting { containers: containers.clone(), waiting: None, until: None };
+        let restarting = UpdatePhase::Restarting { containers: containers.clone(), waiting: None, until: None };
         let wake = containers.iter().filter_map(|name| self.left_running(name, run).until()).min();
         (!containers.is_empty()).then_some(Judged { phase: restarting, wake })
     }

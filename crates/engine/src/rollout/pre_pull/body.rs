@@ -1,4 +1,4 @@
-//! The pod that makes a kubelet pull images, and nothing else.
+//! The pod that makes a kubelet pull images, and nothing else; what its status means, and whether anybody waits for it.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};

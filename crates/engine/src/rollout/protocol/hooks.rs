@@ -11,7 +11,7 @@ use crate::k8s::failure::Failure;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
-use crate::report::progress::{PodProgress, Stage};
+use crate::report::progress::{Stage, UpdatePhase};
 use crate::rollout::patch::after_pod_patch;
 use crate::state::hook::{HookEnd, HookPhase, HookResult, HookRun};
 use crate::state::record::UpdateRecord;
@@ -34,7 +34,7 @@ enum State {
 }
 
 #[derive(Debug, Clone, Default)]
-struct OfPod {
+struct PodHooks {
     before: State,
     after: State,
     /// Patches that note that no hook is owed any more.
@@ -43,13 +43,13 @@ struct OfPod {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hooks {
-    pods: BTreeMap<usize, OfPod>,
+    pods: BTreeMap<usize, PodHooks>,
     /// To be reported.
     ended: Vec<(PodKey, HookPhase, HookEnd)>,
 }
 
 impl Hooks {
-    fn of(&self, position: usize) -> OfPod {
+    fn of(&self, position: usize) -> PodHooks {
         self.pods.get(&position).cloned().unwrap_or_default()
     }
 
@@ -111,15 +111,15 @@ impl Hooks {
         let hooks = self.of(subject.position);
         match (&judged.phase, &hooks.before, &hooks.after) {
             (_, State::Failed(failure), _) | (_, _, State::Failed(failure)) => {
-                PodProgress::Failing(failure.clone()).into()
+                UpdatePhase::Failing(failure.clone()).into()
             }
-            (_, State::Runs, _) => PodProgress::Hook { hook: HookPhase::Before }.into(),
-            (PodProgress::Waiting, State::Passed, _) => {
+            (_, State::Runs, _) => UpdatePhase::Hook { hook: HookPhase::Before }.into(),
+            (UpdatePhase::Waiting, State::Passed, _) => {
                 let first = context.goal.steps_of(subject.goal).into_iter().next().unwrap_or_default();
-                PodProgress::Next { containers: first.into_iter().cloned().collect() }.into()
+                UpdatePhase::Next { containers: first.into_iter().cloned().collect() }.into()
             }
-            (PodProgress::Done, _, _) if is_after(context, pod, run, &hooks) => {
-                PodProgress::Hook { hook: HookPhase::After }.into()
+            (UpdatePhase::Done, _, _) if is_after(context, pod, run, &hooks) => {
+                UpdatePhase::Hook { hook: HookPhase::After }.into()
             }
             (_, _, _) => judged,
         }
@@ -141,7 +141,7 @@ impl Hooks {
         let mut effects = Effects::default();
         for position in pods.list(PodIndex::Hooked) {
             let Some(run) = pods.run(position) else { continue };
-            let is_after = run.phase == Some(PodProgress::Hook { hook: HookPhase::After });
+            let is_after = run.phase == Some(UpdatePhase::Hook { hook: HookPhase::After });
             let Some(pod) = context.observed.pod(&run.goal.key).filter(|_| is_after) else { continue };
             match self.of(position).after {
                 State::NotRun => {
@@ -173,7 +173,7 @@ impl Hooks {
         };
         *self.state(position, hook) = State::Runs;
         let mut effects = Effects::default();
-        effects.0.push(Effect::Phase(position, PodProgress::Hook { hook }));
+        effects.0.push(Effect::Phase(position, UpdatePhase::Hook { hook }));
         effects.say(Notice::HookBegins { pod: goal.key.clone(), hook });
         effects.act(RequestSource::Hook(position, hook), Action::Hook(run));
         Some(effects)
@@ -181,7 +181,7 @@ impl Hooks {
 }
 
 /// Whether a pod that is done has its hook before it, or in progress, or is not noted to have had it.
-fn is_after(context: TurnContext<'_>, pod: &Pod, run: &PodRun, hooks: &OfPod) -> bool {
+fn is_after(context: TurnContext<'_>, pod: &Pod, run: &PodRun, hooks: &PodHooks) -> bool {
     let owes = UpdateRecord::owes_after_pod(pod, context.goal.id());
     context.goal.hooks.after_pod.is_some()
         && match &hooks.after {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::k8s::names::PodKey;
 use crate::report::Notice;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::state::hook::HookPhase;
 
 use super::action::Action;
@@ -35,7 +35,7 @@ pub(super) enum RequestSource {
     OwnerRead,
     OwnerWrite,
     TakenOver(PodKey),
-    Pulls(pulls::Asked),
+    Pulls(pulls::PullRequest),
     Budgets,
     Slices,
     Followed,
@@ -49,7 +49,7 @@ pub(super) enum Effect {
     /// Adds a pod to the run.
     Add(Arc<PodGoal>),
     /// The pod at this position enters a phase.
-    Phase(usize, PodProgress),
+    Phase(usize, UpdatePhase),
     /// A patch of it is sent.
     Sent(usize, Sent),
     Request(usize, RequestState),

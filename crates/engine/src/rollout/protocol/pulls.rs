@@ -54,7 +54,7 @@ const LAST_CALL: Duration = Duration::from_secs(30);
 const POD: ObjectKind = ObjectKind::Workload(PODS);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum PullRequest {
     Read,
     /// The pod of the pull at this position.
     Make(usize),
@@ -145,8 +145,8 @@ impl Pulls {
         self.failed.get_or_insert((result, why));
     }
 
-    pub(crate) fn answer(&mut self, asked: Asked, answer: Answer, now: Now) {
-        if asked == Asked::Read {
+    pub(crate) fn answer(&mut self, asked: PullRequest, answer: Answer, now: Now) {
+        if asked == PullRequest::Read {
             if !self.read.answered(&answer, now) {
                 self.reads_failed = self.reads_failed.saturating_add(1);
             }
@@ -156,7 +156,7 @@ impl Pulls {
         // The outcome is read.
         self.read.invalidate(now);
         match (asked, answer) {
-            (Asked::Make(position), Answer::Refused { message, .. }) => {
+            (PullRequest::Make(position), Answer::Refused { message, .. }) => {
                 if let Some(run) = self.runs.get_mut(position) {
                     run.refused = Some(message);
                 }
@@ -167,14 +167,14 @@ impl Pulls {
                 self.notices.push(Notice::PrePullSkipped { node: String::new(), why: message });
                 self.over = true;
             }
-            (Asked::Make(position), Answer::NotDone { after, .. }) => {
+            (PullRequest::Make(position), Answer::NotDone { after, .. }) => {
                 self.was_not_made(position);
                 self.read.put_off(after, now);
             }
             (_, Answer::NotDone { after, .. }) => self.read.put_off(after, now),
             // A pod that was created after all is found by the next read; only one that was created and went away
             // counts.
-            (Asked::Make(position), Answer::Unknown { .. }) => self.was_not_made(position),
+            (PullRequest::Make(position), Answer::Unknown { .. }) => self.was_not_made(position),
             (_, _) => {}
         }
     }
@@ -274,7 +274,7 @@ impl Pulls {
         }
         let Some(read) = context.observed.pull_pods.as_ref().filter(|_| self.read.is_valid()) else {
             self.read.ask(now);
-            return effects.act(RequestSource::Pulls(Asked::Read), read_pull_pods(goal));
+            return effects.act(RequestSource::Pulls(PullRequest::Read), read_pull_pods(goal));
         };
         // A pod that only carries their labels is somebody else's.
         let pods: Vec<&Value> = read.iter().filter(|pod| is_pull_pod(pod)).collect();
@@ -304,7 +304,7 @@ impl Pulls {
             self.make_missing(context, &pods, effects);
         }
         if self.under_way == 0 && self.read.poll(now) {
-            effects.act(RequestSource::Pulls(Asked::Read), read_pull_pods(goal));
+            effects.act(RequestSource::Pulls(PullRequest::Read), read_pull_pods(goal));
         }
     }
 
@@ -318,11 +318,11 @@ impl Pulls {
         let is_doomed = |pod: &&Value| !metadata::is_terminating(pod) && (ends || !is_wanted(pod));
         let doomed = pods.iter().copied().filter(is_doomed).filter_map(delete_pull_pod);
         for write in doomed.collect::<Vec<_>>() {
-            self.write(context.goal, Asked::Delete, write, effects);
+            self.write(context.goal, PullRequest::Delete, write, effects);
         }
     }
 
-    fn write(&mut self, goal: &Goal, asked: Asked, write: ObjectWrite, effects: &mut Effects) {
+    fn write(&mut self, goal: &Goal, asked: PullRequest, write: ObjectWrite, effects: &mut Effects) {
         self.under_way += 1;
         effects.act(RequestSource::Pulls(asked), Action::Write { write, field_manager: goal.field_manager.clone() });
     }
@@ -391,7 +391,7 @@ impl Pulls {
                 effects.say(Notice::PullBegins { node: pull.node.clone(), images });
             }
             self.made = context.now;
-            self.write(goal, Asked::Make(position), create_pull_pod(goal, pull), effects);
+            self.write(goal, PullRequest::Make(position), create_pull_pod(goal, pull), effects);
         }
     }
 

@@ -580,10 +580,10 @@ impl Scenario {
         if self.pause_after.is_some() {
             may.push(EndResult::Paused);
         }
-        let is_set_again = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_)));
+        let was_restored_whole = self.deeds.iter().any(|(_, deed)| matches!(deed, Deed::SameImage(_)));
         // A pod is visited again for its size or its label as well.
         let is_seen_again =
-            is_set_again || self.resizes.is_some_and(|resizes| !resizes.alone) || self.drain_seconds.is_some();
+            was_restored_whole || self.resizes.is_some_and(|resizes| !resizes.alone) || self.drain_seconds.is_some();
         if is_seen_again && self.fates.contains(&Fate::CreateHeals) {
             // The kubelet starts its tries again.
             may.push(EndResult::Failed);

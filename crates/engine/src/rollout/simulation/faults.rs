@@ -15,7 +15,7 @@ use super::{BEFORE, FOREIGN, WANTED, simulate};
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::{OwnerReference, Pod};
 use crate::report::Notice;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::rollout::patch::PodPatch;
 use crate::rollout::pod_run::Sent;
 use crate::rollout::pre_pull::PrePull;
@@ -296,7 +296,7 @@ impl Faulty {
             }
         }
         for notice in &turn.notices {
-            let Notice::Pod { pod, phase: PodProgress::Failing(failure) } = notice else { continue };
+            let Notice::Pod { pod, phase: UpdatePhase::Failing(failure) } = notice else { continue };
             self.failed = true;
             let is_tired = fault == Fault::RetriesForever && failure.reason == "TooManyTries";
             if let Some(patch) = self.sent.get(pod).filter(|_| is_tired) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::rollout::patch::PodPatch;
 
 use super::super::pod_run::Sent;
@@ -245,7 +245,7 @@ impl Simulation {
             [by_events, by_list].map(|observed| turn(&self.goal, &observed, &mut self.state.clone(), self.now));
         // Having seen a pod terminating explains only why it is gone.
         for notice in said.iter_mut().flat_map(|turn| &mut turn.notices) {
-            if let Notice::Pod { phase: PodProgress::Gone { why }, .. } = notice {
+            if let Notice::Pod { phase: UpdatePhase::Gone { why }, .. } = notice {
                 why.clear();
             }
         }

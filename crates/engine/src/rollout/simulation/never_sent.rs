@@ -2,7 +2,7 @@
 
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::state::hook::HookPhase;
 
 use super::super::PodGoal;
@@ -11,8 +11,8 @@ use super::invariants::{Invariant, Invariants, Truth};
 impl Invariants {
     /// A pod to which nothing was sent has not failed, unless its command did, or a container of it that asks for the
     /// wanted image: another writer may have set some of the wanted images.
-    pub(super) fn judge_failure(&mut self, pod: &PodKey, phase: &PodProgress, truth: &Truth<'_>) {
-        let PodProgress::Failing(failure) = phase else { return };
+    pub(super) fn judge_failure(&mut self, pod: &PodKey, phase: &UpdatePhase, truth: &Truth<'_>) {
+        let UpdatePhase::Failing(failure) = phase else { return };
         // By this run, by the one before it, or by another writer.
         let goal = truth.goal.pods.iter().find(|goal| goal.key == *pod);
         let asks = goal.zip(truth.observed.pod(pod)).is_some_and(|(goal, pod)| match &failure.container {
@@ -44,7 +44,7 @@ impl Invariants {
         let is_full = down >= usize::try_from(truth.goal.policy().max_unavailable).expect("small");
         let left: Vec<String> = others
             .iter()
-            .filter(|goal| !matches!(said(goal), Some(PodProgress::Done | PodProgress::Left { .. })))
+            .filter(|goal| !matches!(said(goal), Some(UpdatePhase::Done | UpdatePhase::Left { .. })))
             .map(|goal| format!("{}: {:?}", goal.key, said(goal)))
             .collect();
         if !is_full && !left.is_empty() && truth.is_undisturbed {

@@ -76,7 +76,7 @@ pub(super) fn owner_goal(id: &str, names: &[&str], [before, after]: [Value; 2]) 
         uid: "owner".into(),
         replaces: None,
         adopts: false,
-        unless_alive: None,
+        last_renewal: None,
         take_over: None,
         earlier: Default::default(),
         before,

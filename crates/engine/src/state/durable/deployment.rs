@@ -132,7 +132,7 @@ fn has_set_target(owner: &Owner<'_>) -> bool {
 fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
     let set = current(owner);
     if !has_own_lock(owner) {
-        return turned_too_late(owner, set);
+        return abort_conflict(owner, set);
     }
     if set.is_null() {
         return Some(SET_IS_GONE);
@@ -167,13 +167,13 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
 /// On the way back from a rollout whose pause somebody has lifted too early: the controller has replaced pods, and
 /// going back would let it replace them once more. The same where the lock came with a copy of another Deployment: its
 /// pods are in a ReplicaSet that the rollout does not know.
-fn turned_too_late(owner: &Owner<'_>, set: &Value) -> Option<&'static str> {
-    let found = owner.lock().filter(|_| owner.turns())?;
+fn abort_conflict(owner: &Owner<'_>, set: &Value) -> Option<&'static str> {
+    let found = owner.lock().filter(|_| owner.changes_direction())?;
     if set.is_null() {
-        return is_anothers(owner.owned, found, owner.target()).then_some(SET_IS_GONE);
+        return belongs_to_another(owner.owned, found, owner.target()).then_some(SET_IS_GONE);
     }
     let is_forward = found.rollout.direction == Direction::Forward;
-    (is_forward && was_released(owner.object, found, set, &owner.change.after)).then_some(UNPAUSED)
+    (is_forward && was_unpaused_early(owner.object, found, set, &owner.change.after)).then_some(UNPAUSED)
 }
 
 /// Somebody has changed the ReplicaSet that keeps the outgoing template, or is to keep it.
@@ -189,14 +189,14 @@ fn history_changed(owner: &Owner<'_>) -> Option<&'static str> {
 }
 
 /// Whether the rollout belongs to none of these ReplicaSets, and going back to a template would replace their pods.
-pub fn is_anothers(owned: &[Value], lock: &Lock, before: &Value) -> bool {
+pub fn belongs_to_another(owned: &[Value], lock: &Lock, before: &Value) -> bool {
     let is_known = lock.rollout.outgoing.as_ref().is_some_and(|outgoing| outgoing.find(owned).is_some());
     let has_pods = |set: &Value| !is_empty(set) && !same(&template_of(set), before);
     !is_known && owned.iter().any(has_pods)
 }
 
 /// Whether somebody has lifted the pause of a rollout, on its way forward, before the ReplicaSet had the new template.
-pub fn was_released(owner: &Value, lock: &Lock, outgoing: &Value, after: &Value) -> bool {
+pub fn was_unpaused_early(owner: &Value, lock: &Lock, outgoing: &Value, after: &Value) -> bool {
     !lock.released && !is_paused(owner) && !same(&template_of(outgoing), after)
 }
 
@@ -439,7 +439,7 @@ fn remove_copy(owner: &Owner<'_>) -> Option<ObjectWrite> {
 }
 
 fn drop_leftover(owner: &Owner<'_>) -> Option<ObjectWrite> {
-    leftover(owner.object, owner.owned, owner.entry.is_none().then_some(&owner.ours.rollout.id))
+    delete_leftover(owner.object, owner.owned, owner.entry.is_none().then_some(&owner.ours.rollout.id))
 }
 
 /// Returns the delete of a ReplicaSet that a rollout created for the outgoing template and that was taken back since: a
@@ -447,13 +447,17 @@ fn drop_leftover(owner: &Owner<'_>) -> Option<ObjectWrite> {
 /// older one of the same owner has.
 ///
 /// `gone` is a rollout that is recorded nowhere, and whose lock is gone.
-pub fn leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Option<ObjectWrite> {
+pub fn delete_leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Option<ObjectWrite> {
     let set = left_over(owner, owned, gone)?;
     Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, set), version: version_of(set) })
 }
 
 /// The ReplicaSets that were created by a rollout that was rolled back.
-fn made_for_ended<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> impl Iterator<Item = &'a Value> {
+fn sets_of_reverted<'a>(
+    owner: &Value,
+    owned: &'a [Value],
+    gone: Option<&RolloutId>,
+) -> impl Iterator<Item = &'a Value> {
     let ended = history::union(owner, owned).into_iter();
     let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
     let hashes: Vec<String> =
@@ -474,5 +478,5 @@ fn left_over<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) ->
         };
         is_empty(set) && owned.iter().any(elder)
     };
-    made_for_ended(owner, owned, gone).find(is_spare)
+    sets_of_reverted(owner, owned, gone).find(is_spare)
 }

@@ -15,13 +15,13 @@ use super::lock::{Lock, LockState};
 use crate::value::duration;
 
 /// The label's key.
-pub const BEAT_LABEL: &str = "kubectl-inplace.io/beat";
+pub const RENEWED_LABEL: &str = "kubectl-inplace.io/beat";
 
 /// The same key as JSON pointers have it.
 pub const BEAT_POINTER: &str = "/metadata/labels/kubectl-inplace.io~1beat";
 
 /// A sign of life is given this often: none of a rollout that ends sooner.
-pub const BEAT_EVERY: SignedDuration = SignedDuration::from_secs(10);
+pub const RENEW_EVERY: SignedDuration = SignedDuration::from_secs(10);
 
 /// After this time without one, a run counts as gone: three in a row are missing.
 const SILENT_AFTER: SignedDuration = SignedDuration::from_secs(30);
@@ -125,7 +125,7 @@ impl LeaseState {
     }
 
     /// Returns whether another run needs `--take-over` to act in its place.
-    pub fn may_be_at_work(&self) -> bool {
+    pub fn may_be_active(&self) -> bool {
         matches!(self, Self::Alive(_) | Self::Unknown(_))
     }
 
@@ -167,7 +167,7 @@ fn time(text: &str) -> Option<Timestamp> {
 }
 
 /// Returns the label of an object.
-pub fn beat_of(object: &Value) -> Option<&str> {
+pub fn renewal_of(object: &Value) -> Option<&str> {
     object.pointer(BEAT_POINTER).and_then(Value::as_str)
 }
 
@@ -175,14 +175,14 @@ pub fn beat_of(object: &Value) -> Option<&str> {
 /// of several API servers differ by a little; what lies far ahead was never written by a run.
 fn last_sign(lock: &Lock, object: &Value, now: Timestamp) -> Option<Timestamp> {
     let since = lock.lease.as_ref().and_then(|lease| lease.since.as_deref());
-    let signs = [since, beat_of(object)].into_iter().flatten().filter_map(time);
+    let signs = [since, renewal_of(object)].into_iter().flatten().filter_map(time);
     signs.filter(|sign| sign.duration_since(now) <= SILENT_AFTER).max()
 }
 
 /// Returns the value of the label that a run is to give now; `None` while the last one is young enough.
-pub fn next_beat(lock: &Lock, object: &Value, now: Option<&str>) -> Option<String> {
+pub fn next_renewal(lock: &Lock, object: &Value, now: Option<&str>) -> Option<String> {
     let now = now.and_then(time)?;
-    let is_due = last_sign(lock, object, now).is_none_or(|sign| now.duration_since(sign) >= BEAT_EVERY);
+    let is_due = last_sign(lock, object, now).is_none_or(|sign| now.duration_since(sign) >= RENEW_EVERY);
     is_due.then(|| now.strftime(LABEL_FORMAT).to_string())
 }
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn beaten(beat: Option<&str>) -> Value {
-        beat.map_or_else(|| json!({}), |beat| json!({"metadata": {"labels": {BEAT_LABEL: beat}}}))
+        beat.map_or_else(|| json!({}), |beat| json!({"metadata": {"labels": {RENEWED_LABEL: beat}}}))
     }
 
     const TEN: &str = "2026-03-01T10:00:00Z";
@@ -249,12 +249,12 @@ mod tests {
 
     #[test]
     fn a_beat_is_due_after_ten_seconds_and_reads_as_it_was_written() {
-        let due = |beat, now| next_beat(&lock(Some(TEN)), &beaten(beat), Some(now));
+        let due = |beat, now| next_renewal(&lock(Some(TEN)), &beaten(beat), Some(now));
         assert_eq!(due(None, "2026-03-01T10:00:09Z"), None);
         assert_eq!(due(None, "2026-03-01T10:00:10Z").as_deref(), Some("20260301T100010Z"));
         assert_eq!(due(Some("20260301T100010Z"), "2026-03-01T10:00:19Z"), None);
         assert_eq!(due(Some("20260301T100010Z"), "2026-03-01T10:00:21Z").as_deref(), Some("20260301T100021Z"));
         assert_eq!(due(Some("edited"), "2026-03-01T10:00:21Z").as_deref(), Some("20260301T100021Z"));
-        assert_eq!(next_beat(&lock(None), &json!({}), None), None, "without a server's time none is written");
+        assert_eq!(next_renewal(&lock(None), &json!({}), None), None, "without a server's time none is written");
     }
 }

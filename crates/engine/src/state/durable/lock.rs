@@ -36,9 +36,9 @@ words! {
 
 impl LockState {
     /// Returns the words for it, where it is known whether its run may be active.
-    pub fn words(self, may_be_at_work: bool) -> &'static str {
+    pub fn words(self, may_be_active: bool) -> &'static str {
         match self {
-            Self::Running if !may_be_at_work => "interrupted",
+            Self::Running if !may_be_active => "interrupted",
             Self::Running | Self::Stopped | Self::Paused => self.word(),
         }
     }

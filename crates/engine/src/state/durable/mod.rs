@@ -29,7 +29,7 @@ use crate::state::record::TakenOver;
 use crate::value::json_path::text;
 use deployment::DEPLOYMENT;
 use history::HistoryEntry;
-use lease::BEAT_LABEL;
+use lease::RENEWED_LABEL;
 use lock::{Lock, ROLLOUT_ANNOTATION, ROLLOUT_POINTER};
 use objects::Guarded;
 use owner::{has_own_lock, is_template_set};
@@ -55,7 +55,7 @@ pub struct OwnerChange {
     /// That lock's run was taken for gone when this was its last sign of life (empty: it had none): if it gives another,
     /// it is active. `None`: this run goes on whatever that run does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unless_alive: Option<String>,
+    pub last_renewal: Option<String>,
     /// The template before; for a run that goes on, derived from the revision that the lock names.
     pub before: Value,
     /// The template wanted.
@@ -85,7 +85,7 @@ impl OwnerChange {
 
     /// Whether the run whose lock this one replaces has given a sign of life since it was taken for gone.
     fn has_come_alive(&self, object: &Value) -> bool {
-        self.unless_alive.as_ref().is_some_and(|seen| seen != lease::beat_of(object).unwrap_or_default())
+        self.last_renewal.as_ref().is_some_and(|seen| seen != lease::renewal_of(object).unwrap_or_default())
     }
 
     /// Says who holds the owner in place of the run whose lock is `ours`.
@@ -203,7 +203,7 @@ pub fn released(
     entries.extend(ended);
     let history = (!entries.is_empty()).then(|| history::to_text(&entries));
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, history)]);
-    let patch = if lease::beat_of(object).is_some() { patch.label(&[(BEAT_LABEL, None)]) } else { patch };
+    let patch = if lease::renewal_of(object).is_some() { patch.label(&[(RENEWED_LABEL, None)]) } else { patch };
     let patch = without_ownership(object, patch);
     let patch = match kind.holds_by().release(object, before) {
         Some((field, value)) => patch.set(field, value),

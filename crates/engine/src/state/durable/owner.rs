@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::history::{self, HistoryEntry};
 use super::lease::Lease;
-use super::lease::{BEAT_LABEL, beat_of, next_beat};
+use super::lease::{RENEWED_LABEL, next_renewal, renewal_of};
 use super::lock::{CAUSE_POINTER, CHANGE_CAUSE, Lock, LockState, ROLLOUT_ANNOTATION, ROLLOUT_POINTER};
 use super::objects::{Guarded, ObjectKind, ObjectWrite, StepName};
 use super::{OwnerChange, OwnerView, PodsState, integer, is};
@@ -111,7 +111,7 @@ impl<'a> Owner<'a> {
             field_manager,
         };
         owner.found = Lock::of(owner.object).map_err(drop);
-        if !owner.is_set_again() {
+        if !owner.was_restored_whole() {
             owner.entry = owner.history().into_iter().find(|entry| entry.rollout.id == ours.rollout.id);
         }
         owner
@@ -138,8 +138,8 @@ impl<'a> Owner<'a> {
     /// Returns the patch that gives a sign of life, where one is due; `None` where the lock is not this run's.
     pub fn beat(&self) -> Option<ObjectWrite> {
         let lock = self.lock().filter(|_| has_own_lock(self) && self.is_the_planned_one())?;
-        let beat = next_beat(lock, self.object, self.now)?;
-        Some(self.patch().label(&[(BEAT_LABEL, Some(beat))]).write())
+        let beat = next_renewal(lock, self.object, self.now)?;
+        Some(self.patch().label(&[(RENEWED_LABEL, Some(beat))]).write())
     }
 }
 
@@ -155,7 +155,7 @@ impl<'a> Owner<'a> {
     }
 
     /// The rollout has its lock, and goes into the other direction with this run.
-    pub(super) fn turns(&self) -> bool {
+    pub(super) fn changes_direction(&self) -> bool {
         self.lock().is_some_and(|lock| lock.rollout.direction != self.ours.rollout.direction)
     }
 
@@ -196,7 +196,7 @@ impl<'a> Owner<'a> {
     /// Somebody has restored the whole owner from the middle of the rollout: lock, and what keeps the controller from
     /// acting. That is no stale copy, which comes back alone. A Deployment's ReplicaSet has the rollout's template: it
     /// does not get another one for a rollout that has ended, where neither is wanted any more.
-    fn is_set_again(&self) -> bool {
+    fn was_restored_whole(&self) -> bool {
         let Some(lock) = self.lock() else { return false };
         let strategy = self.object.pointer("/spec/updateStrategy");
         let is_its = [&self.change.before, &self.change.after].into_iter().any(|side| same(self.template(), side));
@@ -237,8 +237,8 @@ impl<'a> Owner<'a> {
 
     /// The sign of life is removed with its lock. One that comes meanwhile fails the test.
     fn without_beat(&self, patch: Guarded<'a>) -> Guarded<'a> {
-        match beat_of(self.object) {
-            Some(_) => patch.label(&[(BEAT_LABEL, None)]),
+        match renewal_of(self.object) {
+            Some(_) => patch.label(&[(RENEWED_LABEL, None)]),
             None => patch,
         }
     }
@@ -277,13 +277,13 @@ pub(super) fn has_own_lock(owner: &Owner<'_>) -> bool {
 
 /// The template needs no write: it was set together with the lock, or another run of the rollout has set it.
 pub(super) fn is_template_set(owner: &Owner<'_>) -> bool {
-    let goes_on = owner.lock().is_some() && !owner.turns();
+    let goes_on = owner.lock().is_some() && !owner.changes_direction();
     has_own_lock(owner) || goes_on || !same(owner.template(), owner.source())
 }
 
 /// The lock alone: another run of the rollout has set the template, or it was there before.
 pub(super) fn take_lock(owner: &Owner<'_>) -> ObjectWrite {
-    let found = owner.lock().map(|found| found.released && !owner.turns());
+    let found = owner.lock().map(|found| found.released && !owner.changes_direction());
     let lock = owner.lock_now();
     let lock = Lock { released: found.unwrap_or(lock.released), ..lock };
     let patch = owner.patch().test("/spec/template");
@@ -309,7 +309,7 @@ pub(super) fn close(owner: &Owner<'_>) -> ObjectWrite {
 
 pub(super) fn has_remains(owner: &Owner<'_>) -> bool {
     let is_unlocked = matches!(owner.found, Ok(None));
-    owner.lock().is_some() || is_unlocked && beat_of(owner.object).is_some()
+    owner.lock().is_some() || is_unlocked && renewal_of(owner.object).is_some()
 }
 
 pub(super) fn remove_remains(owner: &Owner<'_>) -> ObjectWrite {

@@ -140,7 +140,7 @@ impl Rollout {
                 image.from_in_pods.clone_from(&first.from_in_pods);
             }
         }
-        self.replaced.iter().rev().for_each(|entry| change.fields.begin_where(&entry.rollout.change.fields));
+        self.replaced.iter().rev().for_each(|entry| change.fields.rebase_on(&entry.rollout.change.fields));
         change
     }
 

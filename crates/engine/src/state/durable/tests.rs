@@ -52,7 +52,7 @@ pub(super) fn goal(direction: &str) -> OwnRun {
         uid: "u".into(),
         replaces: None,
         adopts: false,
-        unless_alive: None,
+        last_renewal: None,
         take_over: None,
         earlier: Default::default(),
         before: template("1"),
@@ -271,7 +271,7 @@ fn what_a_late_create_has_left_of_an_aborted_rollout_is_deleted_and_nothing_else
         (EndResult::Aborted, set("web-b", "b", "2026-03-01T10:00:00Z", "1", 0), false),
         (EndResult::Aborted, set(&name, &hash, "2026-03-01T08:00:00Z", "1", 0), false),
     ] {
-        let found = deployment::leftover(&object(outcome), &[current.clone(), made.clone()], None);
+        let found = deployment::delete_leftover(&object(outcome), &[current.clone(), made.clone()], None);
         assert_eq!(found.is_some(), is_deleted, "{outcome:?} {made}");
         let key = |object: &ObjectKey| object.name == name;
         let is_it =

@@ -4,7 +4,7 @@ use super::*;
 use crate::change::MetadataChange;
 use crate::state::record::UPDATE_ANNOTATION;
 
-use super::super::{Drain, Surroundings, drain};
+use super::super::{Drain, LabelUsers, drain};
 
 const GATE: &str = "example.com/serving";
 
@@ -35,7 +35,7 @@ fn drained_by(pod: &Pod, publishes: bool, status_denied: Option<&str>) -> Result
     let spec = json!({"selector": {"app": "web"}, "publishNotReadyAddresses": publishes});
     let services = [json!({"metadata": {"name": "web"}, "spec": spec})];
     let (owner, changes) = ([json!({"matchLabels": {"app": "web"}})], MetadataChange::default());
-    let surroundings = Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied };
+    let surroundings = LabelUsers { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied };
     match drain(pod, &services, &surroundings) {
         Drain::Drainable(goal) => Ok(goal.by.to_string()),
         Drain::NotDrainable { why, .. } => Err(why.to_string()),

@@ -149,25 +149,25 @@ fn waiting(reason: &str, message: &str, id: &str, ended: Option<&str>) -> Contai
     status
 }
 
-fn word(phase: &PodProgress) -> &'static str {
+fn word(phase: &UpdatePhase) -> &'static str {
     match phase {
-        PodProgress::Waiting => "waiting",
-        PodProgress::Hook { .. } => "hook",
-        PodProgress::Next { .. } => "next",
-        PodProgress::Resizing { .. } => "resizing",
-        PodProgress::Left { .. } => "left",
-        PodProgress::Patched => "patched",
-        PodProgress::Restarting { .. } => "restarting",
-        PodProgress::Starting { .. } => "starting",
-        PodProgress::Stabilizing { .. } => "settling",
-        PodProgress::Unverified { .. } => "unverified",
-        PodProgress::Done => "done",
-        PodProgress::Failing(_) => "failing",
-        PodProgress::Conflict { .. } => "moved",
-        PodProgress::Overtaken { .. } => "overtaken",
-        PodProgress::Draining { .. } => "draining",
-        PodProgress::RejoiningService { .. } => "restoring",
-        PodProgress::Gone { .. } => "gone",
+        UpdatePhase::Waiting => "waiting",
+        UpdatePhase::Hook { .. } => "hook",
+        UpdatePhase::Next { .. } => "next",
+        UpdatePhase::Resizing { .. } => "resizing",
+        UpdatePhase::Left { .. } => "left",
+        UpdatePhase::Patched => "patched",
+        UpdatePhase::Restarting { .. } => "restarting",
+        UpdatePhase::Starting { .. } => "starting",
+        UpdatePhase::Stabilizing { .. } => "settling",
+        UpdatePhase::Unverified { .. } => "unverified",
+        UpdatePhase::Done => "done",
+        UpdatePhase::Failing(_) => "failing",
+        UpdatePhase::Conflict { .. } => "moved",
+        UpdatePhase::Overtaken { .. } => "overtaken",
+        UpdatePhase::Draining { .. } => "draining",
+        UpdatePhase::RejoiningService { .. } => "restoring",
+        UpdatePhase::Gone { .. } => "gone",
     }
 }
 
@@ -283,7 +283,7 @@ fn until_when_a_container_is_held_is_said_of_the_back_off_of_its_image_alone() {
         record.containers.values_mut().for_each(|container| container.starts = starts.clone().collect());
         pod.annotations.insert(UPDATE_ANNOTATION.into(), serde_json::to_string(&record).unwrap_or_default());
         match judged(Some(pod), &mut PodRun::default(), NOW).phase {
-            PodProgress::Restarting { until, .. } => until,
+            UpdatePhase::Restarting { until, .. } => until,
             other => panic!("{other:?}"),
         }
     };
@@ -482,9 +482,9 @@ fn a_pod_that_no_node_has_taken_is_back_with_its_image() {
     unstarted.status.container_statuses.clear();
     let mut taken = unstarted.clone();
     taken.spec.node_name = "node-a".into();
-    let waits = |phase: &PodProgress| matches!(phase, PodProgress::Restarting { .. });
+    let waits = |phase: &UpdatePhase| matches!(phase, UpdatePhase::Restarting { .. });
     let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut PodRun::default(), NOW).phase;
-    assert_eq!(phase(&back, &unstarted), PodProgress::Done);
+    assert_eq!(phase(&back, &unstarted), UpdatePhase::Done);
     assert!(waits(&phase(&back, &taken)), "{:?}", phase(&back, &taken));
     assert!(waits(&phase(&goal(), &unstarted)), "forward, the image is not proven before it runs");
 }
@@ -503,8 +503,8 @@ fn what_waits_for_an_init_container_is_back_once_the_kubelet_knows() {
     let mut back = goal();
     Arc::make_mut(&mut back.pods[0]).containers.values_mut().for_each(|container| container.goes_back = true);
     let phase = |goal: &Goal, pod: &Pod| judged_as(goal, Some(pod.clone()), &mut PodRun::default(), NOW).phase;
-    assert_eq!(phase(&back, &waiting), PodProgress::Done);
-    let is_waited_for = |phase: &PodProgress| matches!(phase, PodProgress::Restarting { .. });
+    assert_eq!(phase(&back, &waiting), UpdatePhase::Done);
+    let is_waited_for = |phase: &UpdatePhase| matches!(phase, UpdatePhase::Restarting { .. });
     assert!(is_waited_for(&phase(&goal(), &waiting)), "forward, the image is not proven before it runs");
     for change in [
         (|pod: &mut Pod| pod.status.observed_generation = Some(0)) as fn(&mut Pod),
@@ -532,11 +532,11 @@ fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
         pod.status.conditions[0].last_transition_time = Some(turned.into());
         judged_as(goal, Some(pod), &mut PodRun::default(), NOW).phase
     };
-    let settling = PodProgress::Stabilizing { hold_seconds: 5 };
+    let settling = UpdatePhase::Stabilizing { hold_seconds: 5 };
     let (old, at) = ("2026-01-01T00:00:01Z", |second: &str| format!("2026-01-01T01:00:{second}Z"));
     for (read_at, started, turned, expected) in [
-        (Some(at("10")), old.to_owned(), old.to_owned(), PodProgress::Done),
-        (Some(at("10")), at("04"), old.to_owned(), PodProgress::Done),
+        (Some(at("10")), old.to_owned(), old.to_owned(), UpdatePhase::Done),
+        (Some(at("10")), at("04"), old.to_owned(), UpdatePhase::Done),
         (Some(at("10")), at("05"), old.to_owned(), settling.clone()),
         (Some(at("10")), old.to_owned(), at("05"), settling.clone()),
         (Some(at("10")), old.to_owned(), at("30"), settling.clone()),
@@ -557,7 +557,7 @@ fn a_pod_that_no_node_takes_says_so() {
     let message = Some("0/1 nodes are available".into());
     pod.status.conditions =
         vec![Condition { kind: "PodScheduled".into(), status: "False".into(), message, ..Condition::default() }];
-    let PodProgress::Restarting { waiting, .. } = judged(Some(pod), &mut PodRun::default(), NOW).phase else {
+    let UpdatePhase::Restarting { waiting, .. } = judged(Some(pod), &mut PodRun::default(), NOW).phase else {
         panic!()
     };
     assert_eq!(waiting.as_deref(), Some("not scheduled: 0/1 nodes are available"));

@@ -56,12 +56,12 @@ fn a_container_that_is_not_started_again_fails_at_once_and_with_the_kubelets_rea
         run.clocks.events_at = Some(NOW + Duration::from_secs(5));
         let mut judged = |now| phase_in(&goal, &goal.pods[0], &observed, &mut run, now).phase;
         let found = judged(NOW);
-        let failure = if let PodProgress::Failing(failure) = &found { Some(failure.clone()) } else { None };
+        let failure = if let UpdatePhase::Failing(failure) = &found { Some(failure.clone()) } else { None };
         let (reason, code) = failure.as_ref().map_or((None, None), |it| (Some(it.reason.as_str()), it.exit_code));
         assert_eq!((word(&found), reason, code), expected, "{what}");
         assert_eq!(failure.as_ref().is_some_and(|failure| failure.stays_down), failure.is_some(), "{what}");
         let (lasts, stays_down) = match judged(later) {
-            PodProgress::Failing(failure) => (true, failure.stays_down),
+            UpdatePhase::Failing(failure) => (true, failure.stays_down),
             _ => (false, false),
         };
         assert_eq!(lasts, expected.0 != "restarting" || minor == Some(34), "{what}: it lasts");
@@ -78,7 +78,7 @@ fn a_container_that_was_down_already_is_not_waited_for() {
         ended.finished_at = Some(at(5));
     }
     pod.image_set.insert("side".into(), ImageSet { manager: "kubectl-inplace".into(), time: at(30) });
-    let PodProgress::Failing(failure) = judged(Some(pod), &mut PodRun::default(), NOW).phase else {
+    let UpdatePhase::Failing(failure) = judged(Some(pod), &mut PodRun::default(), NOW).phase else {
         panic!("it fails")
     };
     assert_eq!(failure.reason, "NotStartedAgain");

@@ -11,7 +11,7 @@ use super::{Effect, Effects, RequestSource, by_another};
 use crate::k8s::names::Uid;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::rollout::action::STOP_WITHIN;
 use crate::rollout::drain::{DrainGoal, serving_in};
 use crate::rollout::goal::{Goal, PodGoal};
@@ -30,7 +30,7 @@ const LISTED_WITHIN: Duration = Duration::from_secs(30);
 const LEAVE_WITHIN: Duration = STOP_WITHIN;
 
 #[derive(Debug, Clone, Default)]
-struct OfPod {
+struct PodDrain {
     /// Patches that begin a drain, and those that end it; for a gate also those in between: off, and on.
     takes: u8,
     restores: u8,
@@ -49,7 +49,7 @@ struct OfPod {
     not_listed: Option<Vec<String>>,
 }
 
-impl OfPod {
+impl PodDrain {
     fn was_abandoned(&self) -> bool {
         self.restores >= MAX_SENDS || self.switches_on >= MAX_SENDS
     }
@@ -62,7 +62,7 @@ impl OfPod {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drains {
-    pods: BTreeMap<usize, OfPod>,
+    pods: BTreeMap<usize, PodDrain>,
     /// The EndpointSlices.
     slices: Read,
     /// What could not be restored at the end was reported.
@@ -117,7 +117,7 @@ fn serves_nothing(goal: &PodGoal, pod: &Pod) -> bool {
 
 fn too_many_tries(what: &str) -> Judged {
     let message = format!("the server did not {what} in {MAX_SENDS} tries, each after a fresh read of the pod");
-    PodProgress::Failing(failure_of_pod("TooManyTries", message)).into()
+    UpdatePhase::Failing(failure_of_pod("TooManyTries", message)).into()
 }
 
 /// Somebody has removed the record of what was removed: nothing else may follow from a record that is not there.
@@ -129,15 +129,15 @@ fn note_is_gone(off: &Drained) -> Judged {
     let message = format!(
         "this run took {off} off the pod, and the note of it was removed by another client; restore it: {back}"
     );
-    PodProgress::Failing(failure_of_pod("DrainNoteRemoved", message)).into()
+    UpdatePhase::Failing(failure_of_pod("DrainNoteRemoved", message)).into()
 }
 
 fn draining_in(services: &[String]) -> Judged {
-    PodProgress::Draining { services: services.to_vec() }.into()
+    UpdatePhase::Draining { services: services.to_vec() }.into()
 }
 
 impl Drains {
-    fn of(&mut self, position: usize) -> &mut OfPod {
+    fn of(&mut self, position: usize) -> &mut PodDrain {
         self.pods.entry(position).or_default()
     }
 
@@ -171,37 +171,37 @@ impl Drains {
         }
         let is_tired = |tries: u8| tries >= MAX_SENDS && run.request.is_idle();
         match (judged.phase, &drained) {
-            (PodProgress::Patched, _) if matches!(run.request.sent, Sent::Images | Sent::Resize) => {
-                PodProgress::Patched.into()
+            (UpdatePhase::Patched, _) if matches!(run.request.sent, Sent::Images | Sent::Resize) => {
+                UpdatePhase::Patched.into()
             }
-            (PodProgress::Waiting | PodProgress::Next { .. } | PodProgress::Patched, Some(Drained::Gate(_)))
+            (UpdatePhase::Waiting | UpdatePhase::Next { .. } | UpdatePhase::Patched, Some(Drained::Gate(_)))
                 if is_tired(of_pod.switches) =>
             {
                 too_many_tries("turn the readiness gate off that its Services follow")
             }
-            (phase @ PodProgress::Next { .. }, Some(drained)) => {
+            (phase @ UpdatePhase::Next { .. }, Some(drained)) => {
                 let draining = self.draining(context, subject, pod, drained);
                 let stays_out = drained.is_off(pod) && self.of(subject.position).is_out(context, subject.goal, pod);
                 if stays_out { phase.into() } else { draining }
             }
-            (PodProgress::Waiting | PodProgress::Patched, Some(drained)) => {
+            (UpdatePhase::Waiting | UpdatePhase::Patched, Some(drained)) => {
                 self.draining(context, subject, pod, drained)
             }
-            (PodProgress::Next { .. }, None) if run.request.sent == Sent::Drain && !run.request.is_idle() => {
+            (UpdatePhase::Next { .. }, None) if run.request.sent == Sent::Drain && !run.request.is_idle() => {
                 draining_in(services)
             }
-            (PodProgress::Patched, None) if run.request.sent == Sent::Drain => draining_in(services),
-            (PodProgress::Patched, None) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
-            (PodProgress::Waiting | PodProgress::Next { .. }, None)
+            (UpdatePhase::Patched, None) if run.request.sent == Sent::Drain => draining_in(services),
+            (UpdatePhase::Patched, None) => UpdatePhase::RejoiningService { services: services.to_vec() }.into(),
+            (UpdatePhase::Waiting | UpdatePhase::Next { .. }, None)
                 if is_tired(of_pod.takes) && wanted(context.goal, subject.goal).is_some() =>
             {
                 too_many_tries("take the pod out of its Services")
             }
-            (PodProgress::Done, Some(drained)) if of_pod.was_abandoned() && run.request.is_idle() => {
+            (UpdatePhase::Done, Some(drained)) if of_pod.was_abandoned() && run.request.is_idle() => {
                 too_many_tries(&format!("put {drained} back"))
             }
-            (PodProgress::Done, Some(_)) => PodProgress::RejoiningService { services: services.to_vec() }.into(),
-            (PodProgress::Done, None) => self.listed_again(context, subject),
+            (UpdatePhase::Done, Some(_)) => UpdatePhase::RejoiningService { services: services.to_vec() }.into(),
+            (UpdatePhase::Done, None) => self.listed_again(context, subject),
             (phase, _) => Judged { phase, wake: judged.wake },
         }
     }
@@ -223,10 +223,10 @@ impl Drains {
         let of_pod = self.of(subject.position);
         if !listing.is_empty() {
             of_pod.out_since = None;
-            return PodProgress::Draining { services: listing.into_iter().map(str::to_owned).collect() }.into();
+            return UpdatePhase::Draining { services: listing.into_iter().map(str::to_owned).collect() }.into();
         }
         let out_since = *of_pod.out_since.get_or_insert(context.now);
-        Judged { phase: PodProgress::Draining { services: Vec::new() }, wake: Some(out_since + pause(context.goal)) }
+        Judged { phase: UpdatePhase::Draining { services: Vec::new() }, wake: Some(out_since + pause(context.goal)) }
     }
 
     /// The pod is whole: do the Services list it again? A run that has not restored it itself does not wait for that.
@@ -234,7 +234,7 @@ impl Drains {
         let services = services(subject.goal);
         let of_pod = self.of(subject.position);
         if !of_pod.restored || services.is_empty() {
-            return PodProgress::Done.into();
+            return UpdatePhase::Done.into();
         }
         let since = *of_pod.back_since.get_or_insert(context.now);
         let missing: Vec<String> = match self.listing(context, services, &subject.goal.key.uid, since) {
@@ -243,12 +243,12 @@ impl Drains {
         };
         let until = since + LISTED_WITHIN;
         if !missing.is_empty() && context.now < until {
-            return Judged { phase: PodProgress::RejoiningService { services: missing }, wake: Some(until) };
+            return Judged { phase: UpdatePhase::RejoiningService { services: missing }, wake: Some(until) };
         }
         let of_pod = self.of(subject.position);
         (of_pod.restored, of_pod.back_since) = (false, None);
         of_pod.not_listed = Some(missing).filter(|missing| !missing.is_empty());
-        PodProgress::Done.into()
+        UpdatePhase::Done.into()
     }
 
     pub(crate) fn say(&mut self, subject: PodContext<'_>) -> Option<Notice> {
@@ -304,8 +304,6 @@ fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
     leaving.chain(pods.all(PodIndex::RejoiningService).difference(drained)).copied()
 }
 
-// The requests of a drain: those that take a pod out, step by step, and those that restore it.
-
 /// What a pod that leaves its Services needs next.
 pub(crate) enum Due {
     /// Nothing: it is waited for.
@@ -318,6 +316,7 @@ pub(crate) enum Due {
     Images,
 }
 
+/// The requests: those that take a pod out, step by step, and those that restore it.
 impl Drains {
     /// Begins to drain a pod whose turn it is; `None` where nothing has to be done first.
     pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
@@ -331,7 +330,7 @@ impl Drains {
         of_pod.takes = of_pod.takes.saturating_add(1);
         (of_pod.switches, of_pod.restores, of_pod.switches_on) = (0, 0, 0);
         (of_pod.restored, of_pod.back_since) = (false, None);
-        let phase = PodProgress::Draining { services: drain.services.clone() };
+        let phase = UpdatePhase::Draining { services: drain.services.clone() };
         let mut effects = self.send(position, patch, Sent::Drain);
         effects.0.push(Effect::Phase(position, phase));
         Some(effects)
@@ -399,8 +398,7 @@ impl Drains {
     }
 }
 
-// The end of a run with drains: removed labels and gates are restored first, so far as the server lets it.
-
+/// The end of a run: removed labels and gates are restored first, so far as the server lets it.
 impl Drains {
     /// Restores every label and gate that was removed, as soon as no other request is in progress for the pod.
     pub(crate) fn restore_all(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
@@ -453,7 +451,7 @@ impl Drains {
                 return run.request.sent == Sent::Drain && !run.request.is_idle();
             }
             let is_back = run.request.sent == Sent::Restore && run.request.state == RequestState::Accepted;
-            let is_abandoned = self.pods.get(position).is_some_and(OfPod::was_abandoned) && run.request.is_idle();
+            let is_abandoned = self.pods.get(position).is_some_and(PodDrain::was_abandoned) && run.request.is_idle();
             !is_back && !is_abandoned
         })
     }

@@ -91,9 +91,9 @@ impl Owner {
         let object = context.observed.owner_object();
         let found = lock_on(context.observed.owner.as_ref());
         let is_unclear = self.read.is_stale() && self.end.is_none() && !self.has_changed_nothing(context);
-        let is_anothers =
+        let belongs_to_another =
             object.is_some_and(|object| durable::another_run(&context.goal.lock, owner, object).is_some());
-        (is_unclear || found.is_some_and(|lock| lock.rollout.id == *context.goal.id())) && !is_anothers
+        (is_unclear || found.is_some_and(|lock| lock.rollout.id == *context.goal.id())) && !belongs_to_another
     }
 
     /// Returns whether the rollout is another run's and goes forward, and this run has written nothing to it.

@@ -278,7 +278,7 @@ impl Owner {
         let Some(owner) = context.goal.owner.as_deref() else { return false };
         let is_left =
             lock_on(context.observed.owner.as_ref()).is_some_and(|lock| lock.rollout.id == *context.goal.id());
-        let may_wait = owner.replaces.is_some() && !owner.adopts && owner.unless_alive.is_some();
+        let may_wait = owner.replaces.is_some() && !owner.adopts && owner.last_renewal.is_some();
         is_left && may_wait && self.own_lock == OwnLock::Unwritten
     }
 

@@ -10,7 +10,7 @@ use crate::change::Direction;
 use crate::k8s::failure::{self, Failure, Urgency};
 use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::Pod;
-use crate::report::progress::PodProgress;
+use crate::report::progress::UpdatePhase;
 use crate::report::{Notice, PodEnd};
 use crate::rollout::Now;
 use crate::rollout::drain::is_ready_but_for_our_gate;
@@ -74,7 +74,7 @@ impl Replacements {
         let mut effects = Effects::default();
         for ((pod, _), trouble) in &mut self.troubles {
             if trouble.at() <= context.now && context.is_live() && !std::mem::replace(&mut trouble.said, true) {
-                let phase = PodProgress::Failing(trouble.failure.clone());
+                let phase = UpdatePhase::Failing(trouble.failure.clone());
                 effects.say(Notice::Pod { pod: pod.clone(), phase });
             }
         }
@@ -97,7 +97,7 @@ impl Replacements {
     pub(crate) fn ends(&self) -> Vec<PodEnd> {
         let mut ends: BTreeMap<&PodKey, PodEnd> = BTreeMap::new();
         for ((pod, _), trouble) in self.troubles.iter().filter(|(_, trouble)| trouble.said) {
-            let failing = || PodProgress::Failing(trouble.failure.clone());
+            let failing = || UpdatePhase::Failing(trouble.failure.clone());
             ends.entry(pod).or_insert_with(|| PodEnd::new(pod.clone(), failing()));
         }
         ends.into_values().collect()
@@ -177,7 +177,7 @@ impl Ready {
         if self.is_proven || !context.is_live() || context.ending_since.is_some() {
             return effects;
         }
-        let made = Made::of(context, pods);
+        let made = ReplacementPods::of(context, pods);
         match made.waits() {
             Some(why) => {
                 self.since = None;
@@ -222,7 +222,7 @@ fn hold(context: TurnContext<'_>, pods: &Pods) -> Duration {
 }
 
 /// The pods that the owner has made since the rollout began, and those that it still has to make.
-struct Made<'p> {
+struct ReplacementPods<'p> {
     unready: BTreeSet<&'p PodKey>,
     /// Unready ones beyond the planned number, as the owner was scaled up; the change does not rest on them.
     surplus: usize,
@@ -234,7 +234,7 @@ struct Made<'p> {
     count: usize,
 }
 
-impl<'p> Made<'p> {
+impl<'p> ReplacementPods<'p> {
     fn of(context: TurnContext<'_>, pods: &'p Pods) -> Self {
         let began = match &context.goal.owner {
             Some(_) => Some(context.goal.lock.rollout.since.as_str()),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::{ContainerStatus, Pod};
 use crate::report::Notice;
-use crate::report::progress::{PodProgress, Stage};
+use crate::report::progress::{Stage, UpdatePhase};
 use crate::rollout::patch::PodPatch;
 use crate::state::evidence::Baseline;
 use crate::state::hook::HookPhase;
@@ -81,7 +81,7 @@ pub(super) struct Violation {
 pub(super) struct Invariants {
     pub(super) violations: Vec<Violation>,
     /// The last phase that this run reported of each pod.
-    pub(super) said: BTreeMap<PodKey, PodProgress>,
+    pub(super) said: BTreeMap<PodKey, UpdatePhase>,
     pub(super) done_ever: BTreeSet<PodKey>,
     pub(super) done_in_this_run: bool,
     /// Patches that were carried out.
@@ -231,7 +231,7 @@ impl Invariants {
             // A status that is older than the spec says nothing of a resize.
             let lags = goal.fields.resizes()
                 && pod.status.observed_generation.is_some_and(|seen| Some(seen) < pod.generation)
-                && self.said.get(&goal.key) != Some(&PodProgress::Done);
+                && self.said.get(&goal.key) != Some(&UpdatePhase::Done);
             if !(goal.containers.is_empty() || pod.is_ready()) || !truth.runs(goal, pod) {
                 self.ready.remove(&goal.key);
                 continue;
@@ -301,7 +301,7 @@ impl Invariants {
         for notice in &turn.notices {
             let Notice::Pod { pod, phase } = notice else { continue };
             self.judge_failure(pod, phase, truth);
-            if self.is_failing(self.said.get(pod)) && matches!(phase, PodProgress::RejoiningService { .. }) {
+            if self.is_failing(self.said.get(pod)) && matches!(phase, UpdatePhase::RejoiningService { .. }) {
                 // Abandoned and proven after all: it has a deadline of its own to be back in its Services.
                 self.first_sent.insert(pod.clone(), truth.now);
             }
@@ -309,14 +309,14 @@ impl Invariants {
             if phase.stage() == Stage::InProgress {
                 self.in_progress.entry(pod.clone()).or_insert(truth.now);
             }
-            if matches!(phase, PodProgress::Unverified { .. }) {
+            if matches!(phase, UpdatePhase::Unverified { .. }) {
                 self.unverified_since.entry(pod.clone()).or_insert(truth.now);
             }
-            if matches!(phase, PodProgress::Left { .. }) {
+            if matches!(phase, UpdatePhase::Left { .. }) {
                 // Everything that takes it down is done, and others may follow.
                 self.done_ever.insert(pod.clone());
             }
-            if *phase != PodProgress::Done {
+            if *phase != UpdatePhase::Done {
                 continue;
             }
             newly_done.push(pod.clone());
@@ -424,7 +424,7 @@ impl Invariants {
         // Every pod that shows as ready and was not taken, of any owner: the budget selects them all.
         // A pod between two of its containers is healthy until its next request.
         let is_between = |other: &&Pod| {
-            let waits = matches!(self.said.get(&other.key), Some(PodProgress::Next { .. }));
+            let waits = matches!(self.said.get(&other.key), Some(UpdatePhase::Next { .. }));
             waits && UpdateRecord::drained(other).is_none() && !taken.contains(&other.key)
         };
         let stays = |other: &&Pod| {
@@ -495,13 +495,13 @@ impl Invariants {
             let commanded = truth.passed_last.get(&(goal.key.clone(), HookPhase::Before)).copied().unwrap_or_default();
             let held = ready.since + truth.hold(goal, pod, true) + grace;
             let due = held.max(resized).max(self.live_since).max(commanded);
-            let is_done = said == Some(&PodProgress::Done);
+            let is_done = said == Some(&UpdatePhase::Done);
             let is_late = if newly_done.contains(&goal.key) { due < now } else { due <= now && !is_done };
             // A verdict on the whole rollout comes first.
             // The pod goes back into its Services first.
             let excused = is_drained(goal)
                 || truth.goal.hooks.after_pod.is_some()
-                || matches!(said, Some(PodProgress::Hook { .. }))
+                || matches!(said, Some(UpdatePhase::Hook { .. }))
                 || ended.is_some()
                 || !truth.watch_is_live
                 || self.failed_at.is_some()
@@ -514,8 +514,8 @@ impl Invariants {
         }
     }
 
-    pub(super) fn is_failing(&self, said: Option<&PodProgress>) -> bool {
-        matches!(said, Some(PodProgress::Failing(_)))
+    pub(super) fn is_failing(&self, said: Option<&UpdatePhase>) -> bool {
+        matches!(said, Some(UpdatePhase::Failing(_)))
     }
 
     fn judge_completion(&mut self, truth: &Truth<'_>) {

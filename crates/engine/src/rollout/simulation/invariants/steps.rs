@@ -50,7 +50,7 @@ impl Invariants {
         let said = self.said.get(&goal.key);
         // A container with another writer's image is not waited for either.
         let is_left =
-            self.is_failing(said) || matches!(said, Some(PodProgress::Overtaken { .. } | PodProgress::Gone { .. }));
+            self.is_failing(said) || matches!(said, Some(UpdatePhase::Overtaken { .. } | UpdatePhase::Gone { .. }));
         let is_abandoned = truth.goal.policy().goes_on_after_failure && is_left;
         // Until its patch is stored it may have to wait for others.
         let is_waiting = !self.images.contains(&goal.key);

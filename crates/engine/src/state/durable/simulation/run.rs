@@ -135,7 +135,7 @@ impl Run {
             continues: false,
             uid: owner.into(),
             replaces,
-            unless_alive: None,
+            last_renewal: None,
             adopts: false,
             before: template_with(BEFORE),
             after: wanted_template(scenario),

@@ -8,7 +8,7 @@ use crate::k8s::names::RolloutId;
 use crate::kinds::{Revisions, WorkloadKind};
 use crate::state::durable::deployment::{history_hash, template_of};
 use crate::state::durable::history;
-use crate::state::durable::lease::beat_of;
+use crate::state::durable::lease::renewal_of;
 use crate::state::durable::lock::Lock;
 use crate::state::durable::rollout::{HistoryStep, RevisionRef};
 use crate::state::outcome::EndResult;
@@ -53,7 +53,7 @@ impl Invariants {
         if self.foreign.iter().any(takes_lock) {
             return;
         }
-        if beat_of(owner).is_some() {
+        if renewal_of(owner).is_some() {
             self.broken("a sign of life is left on the owner".into());
         }
         for set in api.list(Kind::ReplicaSet) {
