@@ -8,7 +8,7 @@ use engine::k8s::pod::Pod;
 use engine::rollout::patch::taken_over_patch;
 use engine::state::durable::history::{self, HISTORY_ANNOTATION};
 use engine::state::durable::lock::{Lock, ROLLOUT_ANNOTATION};
-use engine::state::record::{TakenOver, UPDATE_ANNOTATION, UpdateRecord};
+use engine::state::record::{FencingToken, UPDATE_ANNOTATION, UpdateRecord};
 use engine::value::image::{ImageArgument, ImageReference, display_short, same_image};
 use engine::value::int_or_percent::IntOrPercent;
 use engine::value::quantity::Quantity;
@@ -263,7 +263,7 @@ fn record(input: &[u8]) -> Result<bool, String> {
     let mut pod = pod(text);
     let record = UpdateRecord::of(&pod).map(Cow::into_owned);
     // The next writer tests the text exactly as it was, whatever it was, and loses nothing of what is ours.
-    let by = TakenOver { rollout: "20260301-100000-abcd".into(), run: "r".into() };
+    let by = FencingToken { rollout: "20260301-100000-abcd".into(), run: "r".into() };
     if let Some(patch) = taken_over_patch(&pod, &by, "m") {
         let operations = serde_json::to_value(&patch.operations).map_err(|error| error.to_string())?;
         let pointer = format!("/metadata/annotations/{}", UPDATE_ANNOTATION.replace('/', "~1"));

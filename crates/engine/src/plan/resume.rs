@@ -25,7 +25,7 @@ use crate::state::durable::lock::{CAUSE_POINTER, Lock, LockState};
 use crate::state::durable::rollout::Rollout;
 use crate::state::durable::{ObjectWrite, OwnerChange, released};
 use crate::state::hook::Hooks;
-use crate::state::record::{TakenOver, UpdateRecord};
+use crate::state::record::{FencingToken, UpdateRecord};
 
 /// Who begins a run, when, and with which options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -124,7 +124,7 @@ fn owner_change(lock: &Lock, (before, after): (Value, Value), workload: &Workloa
     // A lock that cannot be read says nothing: then its run's requests may be anywhere.
     let found = replaces.as_deref().map(Lock::read);
     let take_over = found.filter(|found| found.as_ref().is_none_or(Lock::may_be_late));
-    let take_over = take_over.map(|found| TakenOver {
+    let take_over = take_over.map(|found| FencingToken {
         rollout: found.map_or_else(|| lock.rollout.id.clone(), |found| found.rollout.id),
         run: lock.run.clone(),
     });
@@ -219,7 +219,7 @@ fn goal(live: &Snapshot, mut lock: Lock, start: &Start, adopts: Adopts) -> Goal 
     owner.adopts = adopts != Adopts::Nothing;
     if owner.adopts {
         // It is unknown which requests of the run before are on their way.
-        owner.take_over = Some(TakenOver { rollout: lock.rollout.id.clone(), run: lock.run.clone() });
+        owner.take_over = Some(FencingToken { rollout: lock.rollout.id.clone(), run: lock.run.clone() });
     }
     let noted = live.pods.iter().filter_map(|pod| UpdateRecord::of(pod)?.taken_over.clone());
     owner.earlier = noted.filter(|noted| noted.rollout == lock.rollout.id).map(|noted| noted.run).collect();

@@ -9,8 +9,8 @@ use super::pods::Pods;
 use super::protocol::budgets::Budgets;
 use super::protocol::drain::Drains;
 use super::protocol::followed::Followed;
-use super::protocol::hooks::Hooks;
-use super::protocol::owner::Owner;
+use super::protocol::hooks::HookRuns;
+use super::protocol::owner::OwnerRun;
 use super::protocol::pulls::Pulls;
 use super::protocol::replacements::Replacements;
 use super::protocol::{Effect, Effects, RequestSource};
@@ -20,11 +20,11 @@ use super::{ActionId, Answer, Now, Stop, Turn};
 #[derive(Debug, Clone, Default)]
 pub struct RunState {
     pub(super) pods: Pods,
-    pub(super) owner: Owner,
+    pub(super) owner: OwnerRun,
     pub(super) pulls: Pulls,
     pub(super) budgets: Budgets,
     pub(super) drains: Drains,
-    pub(super) hooks: Hooks,
+    pub(super) hooks: HookRuns,
     pub(super) replacements: Replacements,
     pub(super) followed: Followed,
     /// Who waits for which answer.

@@ -53,7 +53,7 @@ pub struct UpdateRecord {
     pub durable: bool,
     /// Another run has taken the pod over: requests of the one before test the record without this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub taken_over: Option<TakenOver>,
+    pub taken_over: Option<FencingToken>,
     /// When the images of these containers were set (RFC 3339, the server's time): a later write of the field manager
     /// updates the time in the managed fields.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -63,7 +63,7 @@ pub struct UpdateRecord {
 /// Which run has taken over from which rollout's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TakenOver {
+pub struct FencingToken {
     /// The rollout of the run that held the owner before.
     pub rollout: RolloutId,
     /// The run that holds it since.

@@ -15,7 +15,7 @@ use crate::k8s::names::{ContainerName, PodKey, RolloutId};
 use crate::k8s::operations::Operations;
 pub use crate::k8s::operations::PodPart;
 use crate::k8s::pod::{ContainerStatus, Pod};
-use crate::state::record::{ContainerRecord, LaterChange, ResizeRecord, TakenOver, UPDATE_ANNOTATION, UpdateRecord};
+use crate::state::record::{ContainerRecord, FencingToken, LaterChange, ResizeRecord, UPDATE_ANNOTATION, UpdateRecord};
 use crate::state::{evidence, starts};
 
 pub use drained::{drain_patch, gate_off_patch, restore_patch};
@@ -302,7 +302,7 @@ pub fn after_pod_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
 /// Writes the patch that notes on a pod that another run has taken over: whatever the run before has on its way rests on
 /// the record as it was, and is refused from then on, however late it comes. It stays until the pod's next update: there is
 /// no time after which a request cannot arrive. `None` when the pod says so already.
-pub fn taken_over_patch(pod: &Pod, by: &TakenOver, field_manager: &str) -> Option<PodPatch> {
+pub fn taken_over_patch(pod: &Pod, by: &FencingToken, field_manager: &str) -> Option<PodPatch> {
     let record = UpdateRecord::complete(pod).unwrap_or_else(|| UpdateRecord::of_no_update(pod, field_manager));
     if record.taken_over.as_ref() == Some(by) {
         return None;

@@ -42,13 +42,13 @@ struct PodHooks {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hooks {
+pub(crate) struct HookRuns {
     pods: BTreeMap<usize, PodHooks>,
     /// To be reported.
     ended: Vec<(PodKey, HookPhase, HookEnd)>,
 }
 
-impl Hooks {
+impl HookRuns {
     fn of(&self, position: usize) -> PodHooks {
         self.pods.get(&position).cloned().unwrap_or_default()
     }

@@ -32,7 +32,7 @@ struct Note {
 
 /// What is kept of the notes that are written.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TakenOver {
+pub(crate) struct Fencing {
     notes: BTreeMap<PodKey, Note>,
     /// The server's words, where it refuses.
     refused: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct TakenOver {
     has_advanced: bool,
 }
 
-impl TakenOver {
+impl Fencing {
     pub(crate) fn answer(&mut self, key: &PodKey, answer: Answer, now: Now) {
         let note = self.notes.entry(key.clone()).or_default();
         note.is_sent = false;

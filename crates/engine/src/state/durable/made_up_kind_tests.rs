@@ -10,7 +10,7 @@ use super::step::{CLOSE, Next, OBSERVED, REMOVE_REMAINS, TAKE_LOCK, TAKE_PODS, T
 use super::tests::{KIND, OwnRun, goal, template};
 use super::{CHANGED_MEANWHILE, ObjectWrite, OwnerView, PodsState, StepName, step};
 use crate::state::outcome::EndResult;
-use crate::state::record::TakenOver;
+use crate::state::record::FencingToken;
 
 const SUSPEND: &str = "/spec/suspend";
 const COUNTED: &str = "the controller to count every pod as updated";
@@ -120,7 +120,7 @@ fn next_run(cluster: &Cluster, direction: &str) -> OwnRun {
     let mut goal = goal(direction);
     goal.lock.run = "r2".into();
     goal.change.replaces = Lock::text_of(&cluster.fleet).map(str::to_owned);
-    goal.change.take_over = Some(TakenOver { rollout: "one".into(), run: "r2".into() });
+    goal.change.take_over = Some(FencingToken { rollout: "one".into(), run: "r2".into() });
     goal
 }
 

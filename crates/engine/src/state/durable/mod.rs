@@ -25,7 +25,7 @@ use crate::k8s::names::Uid;
 use crate::kinds::{HoldsBy, Revisions, WorkloadKind};
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
-use crate::state::record::TakenOver;
+use crate::state::record::FencingToken;
 use crate::value::json_path::text;
 use deployment::DEPLOYMENT;
 use history::HistoryEntry;
@@ -64,7 +64,7 @@ pub struct OwnerChange {
     pub keep_field_ownership: bool,
     /// The pods are taken over first: requests of the run that held the owner before may still arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub take_over: Option<TakenOver>,
+    pub take_over: Option<FencingToken>,
     /// The runs that had taken pods of this rollout over before this one was planned: their notes on pods do not mean
     /// that somebody takes the pods from this run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -3,7 +3,7 @@ use super::super::{NewImage, pod_patch};
 use super::*;
 use crate::change::{FieldChanges, MetadataChange, ValueChange};
 use crate::rollout::patch::taken_over_patch;
-use crate::state::record::{DrainedLabel, TakenOver};
+use crate::state::record::{DrainedLabel, FencingToken};
 
 fn object(labels: &Value, record: Option<&str>) -> Value {
     let mut object = json!({"metadata": {"name": "web-0", "namespace": "prod", "uid": "u", "labels": labels},
@@ -231,7 +231,7 @@ fn a_patch_of_the_images_keeps_the_gate_in_the_record() {
 
 #[test]
 fn what_is_on_its_way_fails_once_another_run_has_taken_the_pod_over() {
-    let by = TakenOver { rollout: "one".into(), run: "second".into() };
+    let by = FencingToken { rollout: "one".into(), run: "second".into() };
     for record in [None, Some(RECORD)] {
         let before = object(&json!({"example.com/serving": "yes", "app": "web"}), record);
         let pod = read(&before);
@@ -263,7 +263,7 @@ fn what_is_on_its_way_fails_once_another_run_has_taken_the_pod_over() {
 
 #[test]
 fn a_pod_that_is_restored_still_says_who_has_taken_it_over() {
-    let by = TakenOver { rollout: "one".into(), run: "second".into() };
+    let by = FencingToken { rollout: "one".into(), run: "second".into() };
     let before = object(&json!({"example.com/serving": "yes"}), None);
     let taken = applied(&before, &taken_over_patch(&read(&before), &by, "m").unwrap());
     let out = applied(&taken, &drain_patch(&read(&taken), &serving(), "m").unwrap());

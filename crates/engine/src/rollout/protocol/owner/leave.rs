@@ -19,9 +19,9 @@ use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
 use super::super::{Effects, taken_over};
-use super::{End, FinalRequest, Owner, WATCHFUL, lock_on, server_time};
+use super::{End, FinalRequest, OwnerRun, WATCHFUL, lock_on, server_time};
 
-impl Owner {
+impl OwnerRun {
     /// Returns whether the run may end now. A run that leaves the owner's lock behind first notes on it that it has
     /// stopped, and whether a request of it may still arrive.
     pub(crate) fn can_finish(

@@ -21,7 +21,7 @@ use crate::state::durable::lock::Lock;
 use crate::state::durable::{self, Decision, Next, ObjectWrite, OwnLock, OwnerChange, OwnerView, StepName, Stored};
 use crate::state::outcome::EndResult;
 
-use super::taken_over::TakenOver;
+use super::taken_over::Fencing;
 use super::{Effects, RequestSource};
 
 pub(crate) use leave::{changed_by_another_run, held_by};
@@ -68,13 +68,13 @@ impl FinalRequest {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Owner {
+pub(crate) struct OwnerRun {
     read: Read,
     /// The pause before the next read while the controller catches up.
     pause: Duration,
     /// The step whose write is not answered.
     writing: Option<StepName>,
-    taken_over: TakenOver,
+    fencing: Fencing,
     /// What is known of this run's own lock.
     own_lock: OwnLock,
     /// The owner's generation when the last write was made.
@@ -99,7 +99,7 @@ pub(crate) struct Owner {
     is_mute: bool,
 }
 
-impl Owner {
+impl OwnerRun {
     /// Whether a step's answer is outstanding. A sign of life changes nothing that the end would have to report.
     pub(crate) fn is_unanswered(&self) -> bool {
         self.writing.is_some_and(|step| step != StepName::Beat)
@@ -115,7 +115,7 @@ impl Owner {
     }
 
     pub(crate) fn answer_of_taken_over(&mut self, key: &PodKey, answer: Answer, now: Now) {
-        self.taken_over.answer(key, answer, now);
+        self.fencing.answer(key, answer, now);
     }
 
     pub(crate) fn was_read(&mut self, answer: &Answer, now: Now) {
@@ -178,7 +178,7 @@ impl Owner {
 }
 
 /// Its part of a turn.
-impl Owner {
+impl OwnerRun {
     /// Returns whether the pods may be patched, as far as the owner is concerned.
     pub(crate) fn pods_may_go(&self) -> bool {
         self.may_go && self.end.is_none()
@@ -297,7 +297,7 @@ impl Owner {
             Next::Wait(what) => return self.wait(context, what),
             Next::TakePods => {
                 self.may_go = false;
-                match self.taken_over.advance(context, pods, owner) {
+                match self.fencing.advance(context, pods, owner) {
                     Ok((has_advanced, effects)) => {
                         self.since = if has_advanced { Some(context.now) } else { self.since };
                         return effects;
@@ -409,7 +409,7 @@ impl Owner {
             (_, _) => None,
         };
         // A deadline that has passed must not hide a later one.
-        let times = [times_out, parted, due, Some(self.read.retry_at), self.taken_over.next_visit()];
+        let times = [times_out, parted, due, Some(self.read.retry_at), self.fencing.next_visit()];
         times.into_iter().flatten().filter(|at| *at > context.now).min()
     }
 }

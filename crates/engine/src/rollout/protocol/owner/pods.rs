@@ -17,7 +17,7 @@ use crate::rollout::pods::Pods;
 use crate::state::durable::{self, OwnerView, PodsState, revisions};
 
 use super::super::{Effect, taken_over};
-use super::{Effects, Owner};
+use super::{Effects, OwnerRun};
 
 /// Returns whether a pod that is gone has left by itself; one that somebody changed has not.
 pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
@@ -25,7 +25,7 @@ pub(crate) fn has_left(goal: &Goal, pod: Option<&Pod>) -> bool {
     !pod.is_present() || !pod.is_controlled_by(&goal.controllers)
 }
 
-impl Owner {
+impl OwnerRun {
     /// Adds the pods that a durable rollout finds after it was planned: created between its steps from the template
     /// that it leaves, or not labelled with the new revision.
     pub(crate) fn find_pods(&mut self, context: TurnContext<'_>, pods: &Pods, changed: &[PodKey]) -> Effects {

@@ -17,7 +17,7 @@ use crate::state::durable::table;
 use crate::state::durable::{
     Decision, Next, ObjectKind, ObjectWrite, OwnLock, Owner, OwnerChange, OwnerView, PodsState, StepName, Stored,
 };
-use crate::state::record::{TakenOver, UPDATE_ANNOTATION};
+use crate::state::record::{FencingToken, UPDATE_ANNOTATION};
 use testkit::api_model::{Refused, expect};
 
 use super::api_server::{Actor, ApiServer, Kind, Object, timestamp, timestamp_off_by};
@@ -130,7 +130,7 @@ impl Run {
     pub(super) fn new(scenario: &Scenario, lock: Lock, replaces: Option<String>, owner: &str, client: u32) -> Self {
         let found = replaces.as_deref().and_then(Lock::read);
         let take_over = found.filter(Lock::may_be_late);
-        let take_over = take_over.map(|found| TakenOver { rollout: found.rollout.id, run: lock.run.clone() });
+        let take_over = take_over.map(|found| FencingToken { rollout: found.rollout.id, run: lock.run.clone() });
         let change = OwnerChange {
             continues: false,
             uid: owner.into(),
