@@ -15,7 +15,7 @@ use super::{AT_ONCE, Cluster};
 use engine::k8s::names::{PodKey, Uid, WorkloadRef};
 use engine::k8s::pod::Pod;
 use engine::k8s::workload::{Workload, controller_of};
-use engine::kinds::{HoldsBy, PODS, WorkloadKind};
+use engine::kinds::{NOTED_AT, PODS, WorkloadKind};
 use engine::plan::assemble::{Objects, assemble};
 use engine::plan::{Denied, Snapshot, may_be_left};
 use engine::rollout::is_pull_pod_of;
@@ -129,14 +129,14 @@ struct Slim(Value);
 fn keep_holders(fields: &mut Value) {
     if let Some(entries) = fields.as_array_mut() {
         entries.retain_mut(|entry| {
-            let mut all = [HoldsBy::Paused, HoldsBy::OnDelete].into_iter();
-            let Some(path) = all.find(|holds_by| holds_by.is_set_in(entry)).and_then(HoldsBy::noted_at) else {
-                return false;
-            };
-            let fields = path.split('/').skip(1).collect::<Vec<_>>();
-            let fields = fields.into_iter().rev().fold(json!({}), |inner, field| json!({field: inner}));
-            *entry = json!({"manager": entry.get("manager"), "fieldsV1": fields});
-            true
+            let is_noted = |path: &&str| entry.get("fieldsV1").is_some_and(|fields| fields.pointer(path).is_some());
+            let mut kept = Value::Null;
+            for path in NOTED_AT.into_iter().filter(is_noted) {
+                let leaf = path.split('/').skip(1).fold(&mut kept, |fields, field| &mut fields[field]);
+                *leaf = json!({});
+            }
+            *entry = json!({"manager": entry.get("manager"), "fieldsV1": kept});
+            !kept.is_null()
         });
     }
 }

@@ -6,7 +6,7 @@ use engine::k8s::names::{RolloutId, WorkloadRef};
 use engine::k8s::pod::Pod;
 use engine::k8s::restart::{is_pinned, pinned_image};
 use engine::kinds::WorkloadKind;
-use engine::rollout::drain::{Drain, DrainGoal, Surroundings, drain, serving_in};
+use engine::rollout::drain::{Drain, DrainGoal, LabelUsers, drain, serving_in};
 use engine::rollout::patch::{PodPatch, drain_patch, restore_patch};
 use engine::rollout::pre_pull::{ImagePull, NodeImages, Pull, PullAsks, PullState, judge, pull_pod, pull_selector};
 use engine::state::record::UpdateRecord;
@@ -192,8 +192,7 @@ fn a_drained_pod_leaves_its_services_and_not_its_owner_and_comes_back() {
     let pod = read(before.first().expect("two pods"));
     let owner = items(&namespace, "replicasets").iter().map(|set| set["spec"]["selector"].clone()).collect::<Vec<_>>();
     let changes = MetadataChange::default();
-    let surroundings =
-        Surroundings { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied: None };
+    let surroundings = LabelUsers { owner: &owner, budgets: &[], others: &[], changes: &changes, status_denied: None };
     let found = drain(&pod, &items(&namespace, "services"), &surroundings);
     let Drain::Drainable(DrainGoal { by, services }) = found else { panic!("drainable by `serving`: {found:?}") };
     assert_eq!((by.to_string().as_str(), services.len()), ("label serving", 2));

@@ -322,7 +322,11 @@ impl Invocation {
             NextAction::Follow => verb(Verb::Follow),
             NextAction::Resume => verb(Verb::Resume),
             NextAction::Abort => verb(Verb::Abort),
-            NextAction::Release => format!("{} --release", verb(Verb::Abort)),
+            NextAction::Release => {
+                let mut task = vec![workload.to_string()];
+                task.extend(self.place(workload));
+                format!("{} --release", command(Verb::Abort, task, &self.typed, &[Carry::Connection]))
+            }
             NextAction::Apply(images) => {
                 let mut task = with_images(vec![workload.to_string()], images);
                 task.extend(self.place(workload));

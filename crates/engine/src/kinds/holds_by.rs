@@ -8,6 +8,10 @@ use super::{has_on_delete, is_on_delete};
 const PAUSED: &str = "/spec/paused";
 const UPDATE_STRATEGY: &str = "/spec/updateStrategy";
 
+/// Where `fieldsV1` says who has set what holds a controller.
+pub const NOTED_AT: [&str; 3] =
+    ["/f:spec/f:paused", "/f:spec/f:updateStrategy/f:type", "/f:spec/f:updateStrategy/f:rollingUpdate/f:partition"];
+
 /// What becomes of the pods of a paused Deployment once its rollouts are resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,22 +62,20 @@ impl HoldsBy {
     /// Returns the field managers that have set what holds the controller, as the server notes it.
     pub fn set_by(self, object: &Value) -> impl Iterator<Item = &str> {
         let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        let entries = entries.into_iter().flatten().filter(move |entry| self.is_set_in(entry));
-        entries.filter_map(|entry| entry.get("manager")?.as_str())
+        let noted_at = self.noted_at(object);
+        let is_noted = move |entry: &&Value| {
+            entry.get("fieldsV1").zip(noted_at).is_some_and(|(fields, path)| fields.pointer(path).is_some())
+        };
+        entries.into_iter().flatten().filter(is_noted).filter_map(|entry| entry.get("manager")?.as_str())
     }
 
-    /// Returns whether an entry of the managed fields is of the client that has set what holds the controller. Who has put a
-    /// strategy back may own the rest of it still.
-    pub fn is_set_in(self, entry: &Value) -> bool {
-        let set = entry.get("fieldsV1").zip(self.noted_at());
-        set.is_some_and(|(fields, path)| fields.pointer(path).is_some())
-    }
-
-    /// Returns where in `fieldsV1` that is noted.
-    pub fn noted_at(self) -> Option<&'static str> {
+    /// Returns where in `fieldsV1` that is noted. Who has put a strategy back may own the rest of it still.
+    fn noted_at(self, object: &Value) -> Option<&'static str> {
+        let [paused, strategy, partition] = NOTED_AT;
         match self {
-            Self::Paused => Some("/f:spec/f:paused"),
-            Self::OnDelete | Self::OnDeleteOrPartition => Some("/f:spec/f:updateStrategy/f:type"),
+            Self::Paused => Some(paused),
+            Self::OnDeleteOrPartition if !is_on_delete(object) => Some(partition),
+            Self::OnDelete | Self::OnDeleteOrPartition => Some(strategy),
             Self::Nothing => None,
         }
     }

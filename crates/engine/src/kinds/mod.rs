@@ -23,7 +23,7 @@ use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
 pub use clone_set::{Course, Foresee, Foreseen, Obstacle};
-pub use holds_by::{HoldsBy, IfResumed, is_paused};
+pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
 
 /// The workload kinds whose pods can be updated in place, by this program or by their own controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::names::RolloutId;
+use crate::kinds;
 use crate::plan::live::Snapshot;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::Lock;
+use crate::state::durable::stateful_set::partition_of;
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
@@ -14,6 +16,20 @@ use crate::state::record::UpdateRecord;
 /// Returns whether the owner is held back by what this program sets meanwhile, or by the same setting of a user.
 pub fn is_held_back(live: &Snapshot) -> bool {
     live.workload.reference.kind.holds_by().is_held(&live.workload.object, || saved_strategy(live))
+        || has_raised_partition(live)
+}
+
+/// Whether the partition of a StatefulSet is above the one from before a rollout, and not by another client. A run sets it
+/// above every pod that there is then, also under a field manager that nothing tells of.
+fn has_raised_partition(live: &Snapshot) -> bool {
+    let object = &live.workload.object;
+    if !live.workload.reference.kind.has_partition() || kinds::is_on_delete(object) {
+        return false;
+    }
+    let partition = object.pointer("/spec/updateStrategy").map_or(0, partition_of);
+    let is_above = |before: Value| partition > partition_of(&before);
+    let may_be_a_runs = || partition >= i64::from(live.workload.desired_replicas()) || !is_held_by_another(live);
+    locked_strategy(live).filter(|_| may_be_a_runs()).or_else(|| left_strategy(live)).is_some_and(is_above)
 }
 
 /// Whether a run of this program is known to have set what holds the owner back: managedFields say who wrote it. Another
@@ -26,7 +42,7 @@ fn is_held_by_a_run(live: &Snapshot) -> bool {
 pub(super) fn strategy(live: &Snapshot) -> Option<Value> {
     let holds_by = live.workload.reference.kind.holds_by();
     let field = holds_by.field().filter(|_| holds_by.restores_the_field())?;
-    let saved = locked_strategy(live).or_else(|| is_held_back(live).then(|| saved_strategy(live))?);
+    let saved = if is_held_back(live) { saved_strategy(live) } else { None };
     saved.or_else(|| live.workload.object.pointer(field).cloned())
 }
 
@@ -55,7 +71,7 @@ pub(super) fn is_left_held(live: &Snapshot) -> bool {
     is_held_back(live) && !is_held_by_another(live) && (is_held_by_a_run(live) || is_left())
 }
 
-fn is_held_by_another(live: &Snapshot) -> bool {
+pub(super) fn is_held_by_another(live: &Snapshot) -> bool {
     holders(live).any(|manager| !is_a_runs_name(live, manager))
 }
 
@@ -114,30 +130,61 @@ mod tests {
     use super::*;
     use crate::k8s::workload::Workload;
     use crate::kinds::WorkloadKind;
+    use crate::state::durable::rollout::Rollout;
+
+    fn live(kind: WorkloadKind, object: Value) -> Snapshot {
+        Snapshot {
+            workload: Workload::from_object(kind, object).expect("it has a name"),
+            controllers: ["u".into()].into(),
+            pods: Vec::new(),
+            kubelets: BTreeMap::new(),
+            not_read: Vec::new(),
+            surroundings: crate::plan::Surroundings::default(),
+        }
+    }
 
     /// A strategy that a run has restored leaves the run the owner of the parts that nobody has set since.
     #[test]
     fn who_holds_an_owner_back_is_whose_write_the_server_noted() {
-        let held = |kind: WorkloadKind, manager: &str, spec: Value| {
+        let held = |kind: WorkloadKind, manager: &str, spec: Value, strategy: &str| {
             let entry = json!({"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": spec}});
-            let object = json!({"metadata": {"name": "web", "uid": "u", "managedFields": [entry]}});
-            let live = Snapshot {
-                workload: Workload::from_object(kind, object).expect("it has a name"),
-                controllers: ["u".into()].into(),
-                pods: Vec::new(),
-                kubelets: BTreeMap::new(),
-                not_read: Vec::new(),
-                surroundings: crate::plan::Surroundings::default(),
-            };
-            is_held_by_a_run(&live)
+            let object = json!({"metadata": {"name": "web", "uid": "u", "managedFields": [entry]},
+                "spec": {"updateStrategy": {"type": strategy}}});
+            is_held_by_a_run(&live(kind, object))
         };
         let (paused, typed) = (json!({"f:paused": {}}), json!({"f:updateStrategy": {"f:type": {}}}));
         let rest = json!({"f:updateStrategy": {"f:rollingUpdate": {"f:partition": {}}}});
         let (deployment, set) = (WorkloadKind::Deployment, WorkloadKind::StatefulSet);
         for ours in ["inplace-cli", "kubectl-inplace"] {
-            assert!(held(deployment, ours, paused.clone()) && held(set, ours, typed.clone()));
+            assert!(held(deployment, ours, paused.clone(), "") && held(set, ours, typed.clone(), "OnDelete"));
         }
-        assert!(!held(deployment, "kubectl-rollout", paused) && !held(set, "kubectl-edit", typed));
-        assert!(!held(set, "inplace-cli", rest) && !held(deployment, "inplace-cli", json!({})));
+        assert!(!held(deployment, "kubectl-rollout", paused, "") && !held(set, "kubectl-edit", typed, "OnDelete"));
+        assert!(!held(set, "inplace-cli", rest.clone(), "OnDelete") && !held(deployment, "inplace-cli", json!({}), ""));
+        assert!(
+            held(set, "inplace-cli", rest.clone(), "RollingUpdate") && !held(set, "kubectl", rest, "RollingUpdate")
+        );
+    }
+
+    /// A rollout that another client has ended notes the partition from before; whoever has set one since keeps it.
+    #[test]
+    fn a_partition_that_a_rollout_left_raised_holds_the_owner_until_another_client_sets_one() {
+        for (manager, partition, is_held) in
+            [("inplace-cli", 3, true), ("inplace-cli", 1, false), ("kubectl-patch", 3, false)]
+        {
+            let rolling = |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+            let rollout = Rollout { id: "one".into(), strategy: Some(rolling(1)), ..Rollout::default() };
+            let mut ended = rollout.entry(EndResult::Superseded, "2026-03-01T10:01:00Z", "joe");
+            ended.rollout.strategy = Some(rolling(1));
+            let path = json!({"f:spec": {"f:updateStrategy": {"f:rollingUpdate": {"f:partition": {}}}}});
+            let object = json!({"metadata": {"name": "web", "uid": "u",
+                "managedFields": [{"manager": manager, "operation": "Update", "fieldsV1": path}],
+                "annotations": {history::HISTORY_ANNOTATION: history::to_text(&[ended])}},
+                "spec": {"replicas": 3, "updateStrategy": rolling(partition)}});
+            let live = live(WorkloadKind::StatefulSet, object);
+            let restored = if is_held { 1 } else { partition };
+            assert_eq!((is_held_back(&live), is_left_held(&live)), (is_held, is_held), "{manager} {partition}");
+            assert_eq!(strategy(&live), Some(rolling(restored)), "{manager} {partition}");
+            assert_eq!(crate::plan::revision::partition(&live.workload), restored, "{manager} {partition}");
+        }
     }
 }

@@ -52,11 +52,8 @@ pub fn may_be_left(live: &Snapshot) -> bool {
 fn is_unsettled(live: &Snapshot, lock: &Lock) -> bool {
     let present = live.workload.object.pointer("/spec/updateStrategy");
     if let Some(before) = &lock.rollout.strategy {
-        // Above every ordinal, or OnDelete: any other strategy is a user's.
-        let partition = present.map_or(0, stateful_set::partition_of);
-        let is_raised =
-            partition > stateful_set::partition_of(before) && partition >= i64::from(live.workload.desired_replicas());
-        return present != Some(before) && (is_raised || is_held_back(live));
+        // Any other strategy is a user's.
+        return present != Some(before) && is_held_back(live);
     }
     let change = lock.rollout.directed();
     let lacks = |pod: &Pod| {

@@ -12,7 +12,7 @@ use super::held::{is_stale, saved_strategy};
 use super::pods::unrestored;
 use super::recover::{ended_here, to_template};
 use super::resumed_pods::{Resumed, restore_goal};
-use super::rollout_state::{RolloutState, conflict, lease_state, present_lock, rollout_state};
+use super::rollout_state::{RolloutState, conflict, conflict_of_hold, lease_state, present_lock, rollout_state};
 use crate::change::Direction;
 use crate::k8s::names::RolloutId;
 use crate::k8s::workload::Workload;
@@ -273,6 +273,10 @@ pub fn restore_all(live: &Snapshot, policy: Policy, id: &RolloutId, start: &Star
 /// first. Its controller may then replace pods.
 pub fn release(live: &Snapshot, start: &Start) -> Vec<ObjectWrite> {
     let workload = &live.workload;
-    let (ended, before) = (ended_here(live, start), saved_strategy(live));
-    released(workload.reference.kind, (&workload.object, &live.surroundings.owned), before.as_ref(), ended)
+    let (kind, ended) = (workload.reference.kind, ended_here(live, start));
+    // What another client has set meanwhile stays.
+    let is_anothers = present_lock(live).is_some_and(|lock| conflict_of_hold(live, &lock).is_some());
+    let before = saved_strategy(live);
+    let freed = if is_anothers { None } else { kind.holds_by().release(&workload.object, before.as_ref()) };
+    released(kind, (&workload.object, &live.surroundings.owned), freed, ended)
 }

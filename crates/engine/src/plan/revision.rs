@@ -11,11 +11,13 @@ use super::wanted::{Context, Known};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
 use crate::k8s::workload::Workload;
-use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions, deployment_revision};
+use crate::kinds::{CONTROLLER_REVISION_HASH, HoldsBy, RevisionLabel, Revisions, deployment_revision};
+use crate::state::durable::history;
 use crate::state::durable::lock::Lock;
 use crate::state::durable::revisions::number_of;
 use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
+use crate::state::manager::is_ours;
 use crate::value::json_path::text;
 
 pub(crate) struct CurrentRevision<'a> {
@@ -94,8 +96,15 @@ pub(super) fn is_below_partition(workload: &Workload, pod: &Pod) -> bool {
 
 fn strategy(workload: &Workload) -> Option<Cow<'_, Value>> {
     let saved = Lock::of(&workload.object).ok().flatten().and_then(|lock| lock.rollout.strategy).map(Cow::Owned);
-    let present = || workload.object.pointer("/spec/updateStrategy").map(Cow::Borrowed);
-    saved.or_else(present).filter(|_| workload.reference.kind.has_partition())
+    let present = workload.object.pointer("/spec/updateStrategy");
+    let is_raised = |present: &Value| {
+        let is_above_all = stateful_set::partition_of(present) >= i64::from(workload.desired_replicas()).max(1);
+        is_above_all && HoldsBy::OnDeleteOrPartition.set_by(&workload.object).all(is_ours)
+    };
+    // A rollout that another client has ended has left its own, and noted the one from before.
+    let left = || history::of(&workload.object).pop()?.rollout.strategy.map(Cow::Owned);
+    let left = || if present.is_some_and(is_raised) { left() } else { None };
+    saved.or_else(left).or_else(|| present.map(Cow::Borrowed)).filter(|_| workload.reference.kind.has_partition())
 }
 
 /// The images of a container that are not its template's.

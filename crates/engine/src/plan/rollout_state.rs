@@ -8,6 +8,7 @@ use super::live::Snapshot;
 use super::recover::{is_left_on_pods, lock_from_copy, with_pods};
 use crate::change::{Direction, same};
 use crate::k8s::workload::Workload;
+use crate::kinds;
 use crate::kinds::HoldsBy;
 use crate::state::durable::lease::LeaseState;
 use crate::state::durable::lock::Lock;
@@ -78,10 +79,16 @@ fn without_lock(live: &Snapshot) -> RolloutState {
     if is_left_held(live) {
         return match (last_superseded(live).is_some(), live.workload.reference.kind.holds_by()) {
             (true, HoldsBy::Paused) => RolloutState::Superseded("a rollout that another client ended left it paused"),
+            (false, HoldsBy::Paused) => RolloutState::Unclear("a rollout paused it, and its lock was removed"),
+            (true, _) if !kinds::is_on_delete(&live.workload.object) => {
+                RolloutState::Superseded("a rollout that another client ended left the partition above its pods")
+            }
             (true, _) => {
                 RolloutState::Superseded("a rollout that another client ended left the update strategy OnDelete")
             }
-            (false, HoldsBy::Paused) => RolloutState::Unclear("a rollout paused it, and its lock was removed"),
+            (false, _) if !kinds::is_on_delete(&live.workload.object) => {
+                RolloutState::Unclear("a rollout set the partition above its pods, and its lock was removed")
+            }
             (false, _) => RolloutState::Unclear("a rollout set the update strategy OnDelete, and its lock was removed"),
         };
     }
@@ -100,6 +107,9 @@ fn without_lock(live: &Snapshot) -> RolloutState {
 /// that changes direction, as it was `found`, sets the template.
 pub(super) fn conflict(live: &Snapshot, lock: &Lock, found: Direction) -> Option<&'static str> {
     let (before, after) = before_after(live, lock);
+    if let Some(what) = conflict_of_hold(live, lock) {
+        return Some(what);
+    }
     if live.workload.reference.kind.holds_by() == HoldsBy::Paused {
         let sets = &live.surroundings.owned;
         if deployment::belongs_to_another(sets, lock, &before) {
@@ -133,6 +143,16 @@ pub(super) fn conflict(live: &Snapshot, lock: &Lock, found: Direction) -> Option
     } else {
         "another client changed its template"
     })
+}
+
+/// Returns what another client has set in place of what holds the controller of an unfinished rollout, or was restored.
+pub(super) fn conflict_of_hold(live: &Snapshot, lock: &Lock) -> Option<&'static str> {
+    let object = &live.workload.object;
+    let is_restored = || lock.rollout.strategy.as_ref() == object.pointer("/spec/updateStrategy");
+    if lock.rollout.strategy.is_some() && !is_restored() && !is_held_back(live) {
+        return Some("another client changed its update strategy");
+    }
+    (lock.released && kinds::is_paused(object)).then_some("another client paused it")
 }
 
 /// Returns whether the run that holds a workload's lock is active.

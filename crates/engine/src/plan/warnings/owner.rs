@@ -6,6 +6,7 @@ use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::{Container, Pod};
+use crate::kinds;
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::Snapshot;
 use crate::plan::{ContainerPlan, ImageChange, PodPlan};
@@ -25,7 +26,7 @@ impl Warnings<'_> {
         if !restart {
             self.found.extend(manager(live, self.containers.iter().filter_map(images).collect()));
         }
-        if context.durable && kind.holds_by().restores_the_field() && is_held_back(live) {
+        if context.durable && kinds::is_on_delete(&live.workload.object) && is_held_back(live) {
             let left = |before: Value| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() };
             self.found.extend(left_strategy(live).map(left));
         }

@@ -190,11 +190,11 @@ pub fn another_run(ours: &Lock, change: &OwnerChange, object: &Value) -> Option<
 }
 
 /// Returns the writes that end the rollouts which hold a workload without another step of theirs: its lock goes, what
-/// holds its controller gets the value from `before`, the history gets `ended`; then the copies of the lock.
+/// holds its controller gets the value in `freed`, the history gets `ended`; then the copies of the lock.
 pub fn released(
     kind: WorkloadKind,
     (object, owned): (&Value, &[Value]),
-    before: Option<&Value>,
+    freed: Option<(&'static str, Option<Value>)>,
     ended: Vec<HistoryEntry>,
 ) -> Vec<ObjectWrite> {
     let patch = Guarded::of(ObjectKind::Workload(kind), object).test("/spec/template").test(ROLLOUT_POINTER);
@@ -205,7 +205,7 @@ pub fn released(
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, history)]);
     let patch = if lease::renewal_of(object).is_some() { patch.label(&[(RENEWED_LABEL, None)]) } else { patch };
     let patch = without_ownership(object, patch);
-    let patch = match kind.holds_by().release(object, before) {
+    let patch = match freed {
         Some((field, value)) => patch.set(field, value),
         None => patch,
     };
