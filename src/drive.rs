@@ -119,18 +119,8 @@ pub async fn drive(
     recorder: &mut Recorder,
 ) -> Result<Outcome, DriveError> {
     let (hooks, mut lines) = HookRunner::new(&goal.hooks);
-    let mut driver = Driver {
-        cluster,
-        observed: Observed::default(),
-        state: RunState::new(),
-        began: Instant::now(),
-        permits: Arc::new(Semaphore::new(IN_FLIGHT)),
-        answers: FuturesUnordered::new(),
-        hooks,
-        recorder,
-        is_unheard: false,
-    };
-    driver.recorder.goal(goal);
+    recorder.goal(goal);
+    let mut driver = Driver::new(cluster, hooks, recorder);
     let mut audience = Audience { listener, may_go: !goal.is_followed(), is_gone: false };
     let mut signals = Signals::listen()?;
     let mut watch = cluster.watch(&goal.workload.namespace, scope);
@@ -166,10 +156,7 @@ pub async fn drive(
             () = tokio::time::sleep_until(driver.began + wake) => {}
             stop = signals.next() => {
                 if driver.stop(stop) {
-                    driver.hooks.tell(Tell::Kill);
-                    let now = driver.now();
-                    let outcome = rollout::leave(goal, &driver.observed, &driver.state, now);
-                    driver.recorder.leave(now, &outcome);
+                    let outcome = driver.leave(goal);
                     audience.tell(|listener| listener.outcome(&outcome))?;
                     return Ok(outcome);
                 }
@@ -183,7 +170,32 @@ pub async fn drive(
     }
 }
 
+impl<'a> Driver<'a> {
+    fn new(cluster: &'a Cluster, hooks: HookRunner, recorder: &'a mut Recorder) -> Self {
+        Self {
+            cluster,
+            observed: Observed::default(),
+            state: RunState::new(),
+            began: Instant::now(),
+            permits: Arc::new(Semaphore::new(IN_FLIGHT)),
+            answers: FuturesUnordered::new(),
+            hooks,
+            recorder,
+            is_unheard: false,
+        }
+    }
+}
+
 impl Driver<'_> {
+    /// The user does not wait for what is still outstanding.
+    fn leave(&mut self, goal: &Goal) -> Outcome {
+        self.hooks.tell(Tell::Kill);
+        let now = self.now();
+        let outcome = rollout::leave(goal, &self.observed, &self.state, now);
+        self.recorder.leave(now, &outcome);
+        outcome
+    }
+
     fn now(&self) -> Duration {
         self.began.elapsed()
     }

@@ -23,6 +23,7 @@ use engine::change::target::Images;
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::pod::{ContainerList, Pod};
+use engine::k8s::workload::Workload;
 use engine::plan::{self, Denied, EndedBy, Intent, RolloutState, Snapshot};
 use engine::report::progress::UpdatePhase;
 use engine::report::{Outcome, PodEnd};
@@ -49,17 +50,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     let mut result = EndResult::NothingToDo;
     for (workload, intent) in targets::find(asked, &args.targets, global, &cluster).await? {
         let images = if let Intent::Images(images) = intent { Some(images) } else { None };
-        let mut live = drive::until_observed(&cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
-        if images.is_some() {
-            // Pods may have what admission makes of them.
-            cluster.status(&mut live).await;
-        }
-        if !live.workload.is_observed() {
-            let workload = &live.workload.reference;
-            shell.note(&format!(
-                "the controller of {workload} has not observed its newest change: whether it replaces pods is unknown"
-            ));
-        }
+        let live = observed(workload, images.is_some(), &cluster, shell).await?;
         refuse_what_cannot_be_followed(&live, images.as_ref())?;
         let goal = plan::follow(&live, images.as_ref(), &options, &id, &shell.clock(&cluster));
         if goal.pods.is_empty() {
@@ -94,12 +85,13 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
-        let was_held = plan::rollout_state(&live) != RolloutState::None;
-        if (!is_left.get() || became.is_some()) && was_held {
-            say_what_was_left(&goal.workload, became, &cluster, shell).await;
-        }
-        if outcome.result == EndResult::Failed && !was_held {
-            say_next_after_a_failure(&live, &cluster, shell).await;
+        match plan::rollout_state(&live) {
+            RolloutState::None if outcome.result == EndResult::Failed => {
+                say_next_after_a_failure(&live, &cluster, shell).await;
+            }
+            RolloutState::None => {}
+            _ if is_left.get() && became.is_none() => {}
+            _ => say_what_was_left(&goal.workload, became, &cluster, shell).await,
         }
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));
@@ -111,6 +103,26 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
     }
     Ok(result)
+}
+
+async fn observed(
+    workload: Workload,
+    has_images: bool,
+    cluster: &Cluster,
+    shell: &Shell,
+) -> Result<Snapshot, CommandError> {
+    let mut live = drive::until_observed(cluster, cluster.live(workload, Nodes::WhereDecisive).await?).await?;
+    if has_images {
+        // Pods may have what admission makes of them.
+        cluster.status(&mut live).await;
+    }
+    if !live.workload.is_observed() {
+        let workload = &live.workload.reference;
+        shell.note(&format!(
+            "the controller of {workload} has not observed its newest change: whether it replaces pods is unknown"
+        ));
+    }
+    Ok(live)
 }
 
 /// Refuses pods that may not be read, and containers that no pod has.

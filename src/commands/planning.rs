@@ -142,15 +142,11 @@ pub(super) async fn make_for(
     let server = server.ok().and_then(|version| version.parse().ok());
     let now = shell.clock(&cluster);
     for (_, live) in &mut read {
-        live.surroundings.server = server;
-        live.surroundings.now = Some(now.clone());
+        (live.surroundings.server, live.surroundings.now) = (server, Some(now.clone()));
         if let Some(facts) = facts.get(&live.workload.reference.namespace) {
             add_facts(live, facts);
         }
-        let kind = live.workload.reference.kind;
-        let role = Asked::role(purpose.command, kind, Deed { pods_only: options.pods_only, resizes: false });
-        let not_read = live.surroundings.denied.iter_mut().chain(&mut live.surroundings.revisions_denied);
-        not_read.for_each(|denied| denied.role = Some(role.clone()));
+        name_role(live, purpose, options);
     }
     if options.drain != Some(DrainBy::None) {
         cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
@@ -164,22 +160,7 @@ pub(super) async fn make_for(
     for (intent, mut live) in read {
         let build =
             |live: &Snapshot| plan::build(&intent, live, options).map_err(|error| reading::not_reported(live, &error));
-        let mut plan = build(&live)?;
-        if purpose.ask_server && plan::differs_from_template(&live) {
-            let next = plan.template_after(&live);
-            let made = cluster.what_is_made(&live, next.as_ref()).await;
-            (live.surroundings.made, live.surroundings.made_next) = made;
-            plan = build(&live)?;
-        }
-        if plan.verdict == Verdict::InPlace && plan.resizes() {
-            // Whether those that have done their work are resized depends on the kubelets.
-            if plan.fields.resources.reaches_init_containers() {
-                cluster.kubelets(&mut live, Nodes::OfEveryPod).await;
-            }
-            let namespace = &live.workload.reference.namespace;
-            live.surroundings.vertical_autoscalers = cluster.vertical_autoscalers(namespace).await;
-            plan = build(&live)?;
-        }
+        let mut plan = built(&build, &mut live, purpose, &cluster).await?;
         if plan.verdict == Verdict::InPlace {
             let denied = permitted.of_plan(&plan).await;
             let dry_run = match purpose.ask_server {
@@ -203,6 +184,40 @@ pub(super) async fn make_for(
     let plan = Plan { workloads, skipped: Vec::new() };
     check_order(&plan, &found, options)?;
     Ok(Planned { plan, lives, cluster, id, now: Some(now) })
+}
+
+/// Says of what could not be read which Role allows it.
+fn name_role(live: &mut Snapshot, purpose: &Purpose<'_>, options: &Options) {
+    let kind = live.workload.reference.kind;
+    let role = Asked::role(purpose.command, kind, Deed { pods_only: options.pods_only, resizes: false });
+    let not_read = live.surroundings.denied.iter_mut().chain(&mut live.surroundings.revisions_denied);
+    not_read.for_each(|denied| denied.role = Some(role.clone()));
+}
+
+/// Builds a plan, and once more with what it turns out to need.
+async fn built(
+    build: &impl Fn(&Snapshot) -> Result<WorkloadPlan, CommandError>,
+    live: &mut Snapshot,
+    purpose: &Purpose<'_>,
+    cluster: &Cluster,
+) -> Result<WorkloadPlan, CommandError> {
+    let mut plan = build(live)?;
+    if purpose.ask_server && plan::differs_from_template(live) {
+        let next = plan.template_after(live);
+        let made = cluster.what_is_made(live, next.as_ref()).await;
+        (live.surroundings.made, live.surroundings.made_next) = made;
+        plan = build(live)?;
+    }
+    if plan.verdict == Verdict::InPlace && plan.resizes() {
+        // Whether those that have done their work are resized depends on the kubelets.
+        if plan.fields.resources.reaches_init_containers() {
+            cluster.kubelets(live, Nodes::OfEveryPod).await;
+        }
+        let namespace = &live.workload.reference.namespace;
+        live.surroundings.vertical_autoscalers = cluster.vertical_autoscalers(namespace).await;
+        plan = build(live)?;
+    }
+    Ok(plan)
 }
 
 /// Asks the server by a dry run, and what it makes of the template of new pods. Where admission makes other images of it, asks

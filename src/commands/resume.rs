@@ -78,20 +78,9 @@ pub(super) async fn go_on(
         let mut goal = match goal(&live, direction, options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
-                if rolling.dry_run == DryRun::None {
-                    remove_pull_pods(&live, cluster, &rolling.start.field_manager, shell).await;
-                }
-                let (id, policy) = (shell.rollout_id(), plan::policy_of(&live, options));
-                if let Some(goal) = plan::restore_all(&live, policy, &id, &rolling.start) {
-                    rolling.preview(&goal, &live, shell).await?;
-                    goals.push((goal, live));
-                    continue;
-                }
-                let known = if unread.is_empty() { "" } else { ", as far as it could be read: " };
-                let (none, what) = (ResumeError::NoRollout, unread.join("; "));
-                shell.say(Meaning::Plain, "note:", &format!("{}: {none}{known}{what}", live.workload.reference));
-                if direction == Some(Direction::Back) {
-                    say_what_undoes(&live, rolling, shell);
+                match restored(&live, options, rolling, shell).await? {
+                    Some(goal) => goals.push((goal, live)),
+                    None => say_that_there_is_none(&live, &unread, direction, rolling, shell),
                 }
                 continue;
             }
@@ -130,6 +119,39 @@ pub(super) async fn go_on(
     }
     let jobs = goals.into_iter().map(|(goal, live)| Job { goal: Some(goal), live, expected: None });
     rolling.all(jobs.collect(), shell).await
+}
+
+/// Without a rollout: what one of pods alone has left removed from them.
+async fn restored(
+    live: &Snapshot,
+    options: &plan::Options,
+    rolling: &Rolling<'_>,
+    shell: &Shell,
+) -> Result<Option<Goal>, CommandError> {
+    if rolling.dry_run == DryRun::None {
+        remove_pull_pods(live, rolling.cluster, &rolling.start.field_manager, shell).await;
+    }
+    let (id, policy) = (shell.rollout_id(), plan::policy_of(live, options));
+    let goal = plan::restore_all(live, policy, &id, &rolling.start);
+    if let Some(goal) = &goal {
+        rolling.preview(goal, live, shell).await?;
+    }
+    Ok(goal)
+}
+
+fn say_that_there_is_none(
+    live: &Snapshot,
+    unread: &[String],
+    direction: Option<Direction>,
+    rolling: &Rolling<'_>,
+    shell: &Shell,
+) {
+    let known = if unread.is_empty() { "" } else { ", as far as it could be read: " };
+    let (none, what) = (ResumeError::NoRollout, unread.join("; "));
+    shell.say(Meaning::Plain, "note:", &format!("{}: {none}{known}{what}", live.workload.reference));
+    if direction == Some(Direction::Back) {
+        say_what_undoes(live, rolling, shell);
+    }
 }
 
 /// What nodes pull first: only what the server takes the pods for.

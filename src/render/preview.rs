@@ -122,21 +122,7 @@ pub fn preview(format: StreamFormat, preview: &Preview<'_>, style: &Style, out: 
 fn text(preview: &Preview<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
     let goal = preview.goal;
     let name = words::workload(style, &goal.workload);
-    let what = match preview.found {
-        Some(_) if preview.lock_is_gone() => {
-            format!("{} what a rollout left whose lock is gone or unreadable", preview.verb())
-        }
-        Some(lock) => {
-            let who = style.show(&lock.rollout.who);
-            let since = style.show(&duration::began(&lock.rollout.since, preview.now));
-            // A copy of the lock has the state of the time when it was made.
-            let is_copy = goal.owner.as_ref().is_some_and(|owner| owner.adopts);
-            let state =
-                if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_active) };
-            format!("{} rollout \"{}\", started by {who} {since} ({state})", preview.verb(), goal.id())
-        }
-        None => "restore what an interrupted run removed from its pods".to_owned(),
-    };
+    let what = what(preview, style);
     let heading = style.paint(Meaning::Heading, &format!("{name}: {what}"));
     let namespace = style.paint(Meaning::Quiet, &format!("(namespace {})", style.show(&goal.workload.namespace)));
     writeln!(out, "{heading}   {namespace}\n")?;
@@ -181,6 +167,24 @@ fn text(preview: &Preview<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
         None => Ok(()),
         Some(true) => writeln!(out, "Server-side dry run succeeded."),
         Some(false) => writeln!(out, "Not validated by the server (--dry-run=client)."),
+    }
+}
+
+fn what(preview: &Preview<'_>, style: &Style) -> String {
+    match preview.found {
+        Some(_) if preview.lock_is_gone() => {
+            format!("{} what a rollout left whose lock is gone or unreadable", preview.verb())
+        }
+        Some(lock) => {
+            let who = style.show(&lock.rollout.who);
+            let since = style.show(&duration::began(&lock.rollout.since, preview.now));
+            // A copy of the lock has the state of the time when it was made.
+            let is_copy = preview.goal.owner.as_ref().is_some_and(|owner| owner.adopts);
+            let state =
+                if is_copy { "its lock is gone or unreadable" } else { lock.state.words(preview.may_be_active) };
+            format!("{} rollout \"{}\", started by {who} {since} ({state})", preview.verb(), preview.goal.id())
+        }
+        None => "restore what an interrupted run removed from its pods".to_owned(),
     }
 }
 
