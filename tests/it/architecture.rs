@@ -454,8 +454,8 @@ fn only_the_kernel_changes_the_state_of_a_run() {
     };
     assert_eq!(names("&mut RunState"), ["state.rs", "turn.rs"]);
     assert_eq!(names("&mut Pods"), [""; 0]);
-    assert_eq!(names("impl Run<'"), ["judge.rs", "schedule.rs", "turn.rs"]);
-    assert_eq!(names("impl<'a> Run<'a>"), ["state.rs"]);
+    assert_eq!(names("impl CurrentTurn<'"), ["judge.rs", "schedule.rs", "turn.rs"]);
+    assert_eq!(names("impl<'a> CurrentTurn<'a>"), ["state.rs"]);
     // One door for a phase, so that no set, count, timer or notice is forgotten.
     let enters = product("crates/engine/src/rollout").map(|(_, code)| code.matches(".enter(").count()).sum::<usize>();
     assert_eq!(enters, 1, "Pods::set_phase");

@@ -14,6 +14,7 @@ use super::durable::history_of;
 use super::held::{is_held_back, is_older_than_all, is_stale, known, newest_copy, strategy};
 use super::policy::policy_of;
 use super::resume::Start;
+use super::rollout_state::present_lock;
 use crate::change::template::TemplateDiff;
 use crate::change::{self, Change, Difference, Direction, TemplateImage, same};
 use crate::k8s::names::{ContainerName, RolloutId};
@@ -113,7 +114,9 @@ pub(super) fn to_template(live: &Snapshot, start: &Start) -> Result<Lock, &'stat
         id,
         ..Rollout::default()
     };
-    Ok(Lock { released: !is_held_back(live), late: true, ..start.lock(rollout) })
+    // A pause that is found after the rollout's own was lifted is somebody else's, and stays.
+    let released = !is_held_back(live) || present_lock(live).is_some_and(|lock| lock.released);
+    Ok(Lock { released, late: true, ..start.lock(rollout) })
 }
 
 /// Returns whether the template that is there now can be brought to the pods in place.
