@@ -85,13 +85,12 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         }
         witness.end(&cluster, &mut outcome).await?;
         shell.tell_notices();
-        match plan::rollout_state(&live) {
-            RolloutState::None if outcome.result == EndResult::Failed => {
-                say_next_after_a_failure(&live, &cluster, shell).await;
+        if plan::rollout_state(&live) != RolloutState::None {
+            if !is_left.get() || became.is_some() {
+                say_what_was_left(&goal.workload, became, &cluster, shell).await;
             }
-            RolloutState::None => {}
-            _ if is_left.get() && became.is_none() => {}
-            _ => say_what_was_left(&goal.workload, became, &cluster, shell).await,
+        } else if outcome.result == EndResult::Failed {
+            say_next_after_a_failure(&live, &cluster, shell).await;
         }
         if taken.is_some() {
             shell.note(&format!("watch it with: {rollout_status}"));

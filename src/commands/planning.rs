@@ -92,7 +92,6 @@ pub(super) struct Purpose<'a> {
     /// Whether the server is asked by a dry run.
     pub(super) ask_server: bool,
     pub(super) nodes: Nodes,
-    /// The kubelets' versions are shown.
     pub(super) shows_kubelets: bool,
 }
 

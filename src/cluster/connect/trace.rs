@@ -156,7 +156,6 @@ fn hide_secret(secret: &mut Value) {
     }
 }
 
-/// Masks every text below.
 fn hide(value: &mut Value) {
     match value {
         Value::String(text) => MASK.clone_into(text),

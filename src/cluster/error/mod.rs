@@ -106,7 +106,6 @@ pub enum ClusterError {
         /// detail (kubernetes issue 68202). The object then is not what the patch expected; read it again.
         is_bare_test_failure: bool,
     },
-    /// Another refusal (4xx).
     #[error("the server refused the request ({code}): {message}")]
     Rejected { code: u16, message: String },
     /// The server failed (5xx).

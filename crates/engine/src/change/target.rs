@@ -22,7 +22,6 @@ pub struct Request {
 /// What the user wants of containers: images, cpu and memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Images {
-    /// Of single containers.
     pub by_container: BTreeMap<ContainerName, ImageArgument>,
     /// `'*=IMAGE'`: of every container that is not named.
     pub all: Option<ImageArgument>,

@@ -78,7 +78,6 @@ pub struct PodEvents {
     pub changed: BTreeMap<ContainerName, String>,
     /// An image is on the node, and a container is created from it next.
     pub pulled: BTreeMap<ContainerName, BTreeMap<String, String>>,
-    /// A container was not started.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed: BTreeMap<ContainerName, FailedStart>,
 }

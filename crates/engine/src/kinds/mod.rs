@@ -138,7 +138,6 @@ const REPLICA_SET: KindSpec = KindSpec {
     ..OF_APPS
 };
 
-/// Its own template.
 const POD: KindSpec = KindSpec {
     kind: "Pod",
     group: "",
@@ -184,9 +183,7 @@ pub enum RevisionLabel {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TemplateGeneration {
-    /// The workload's annotation.
     pub annotation: &'static str,
-    /// The pods' label.
     pub label: &'static str,
 }
 

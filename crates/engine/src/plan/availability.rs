@@ -69,7 +69,6 @@ pub(super) struct Restarted {
     /// All that there are, and those that are missing.
     pub(super) of: usize,
     pub(super) ready: usize,
-    /// Those that restart.
     pub(super) pods: usize,
     pub(super) ready_pods: usize,
     pub(super) first_is_ready: bool,

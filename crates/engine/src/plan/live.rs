@@ -96,9 +96,7 @@ pub struct Surroundings {
     pub owned: Vec<Value>,
     /// The Deployment that controls this ReplicaSet has a newer one.
     pub newer_in_deployment: Option<String>,
-    /// The PodDisruptionBudgets of the namespace.
     pub budgets: Vec<Value>,
-    /// The Services of the namespace.
     pub services: Vec<Value>,
     /// Other objects of the namespace that select pods, without the owner and what belongs to it; `None` where they
     /// were not read: then no pod is drained.
@@ -106,7 +104,6 @@ pub struct Surroundings {
     /// Why the caller may not write the status of pods, in the server's words, which may be empty; `None` where it may, or
     /// where it was not asked because no pod is drained by a readiness gate.
     pub pod_status_denied: Option<String>,
-    /// The HorizontalPodAutoscalers of the namespace.
     pub autoscalers: Vec<Value>,
     /// The VerticalPodAutoscalers of the namespace, read only where cpu or memory changes.
     pub vertical_autoscalers: Vec<Value>,
@@ -147,7 +144,6 @@ pub enum AdmittedPod {
 pub struct Denied {
     pub verb: String,
     pub resource: String,
-    /// The server's words.
     pub message: String,
     /// The Role that has it: the words after `kubectl inplace rbac`. `None` where any command reads it.
     pub role: Option<String>,

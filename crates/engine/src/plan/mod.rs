@@ -207,7 +207,6 @@ impl ContainerPlan {
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
     Unchanged,
-    /// The container restarts, in place.
     Restart,
     /// A plain init container: recorded, used when the pod is next created.
     NoEffectNow,
@@ -249,11 +248,9 @@ pub struct PodPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodVerdict {
-    /// It would be patched.
     Update,
     /// It asks for the wanted images already, but does not run them yet: it would be followed.
     InProgress,
-    /// It runs what is wanted.
     AlreadyThere,
     Blocked,
     /// It is left out: it is terminating, or has ended.
@@ -300,7 +297,6 @@ impl ImageChange {
 }
 
 impl WorkloadPlan {
-    /// Returns a plan without changes.
     fn empty(live: &Snapshot, policy: Policy) -> Self {
         Self {
             workload: live.workload.reference.clone(),

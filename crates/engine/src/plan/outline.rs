@@ -144,7 +144,6 @@ fn add_templates(value: &Value, is_template: bool, found: &mut Vec<Fingerprint>)
     }
 }
 
-/// One manifest of a comparison.
 pub trait Written {
     /// Returns `apiVersion`, `kind`, the namespace (empty where it names none) and the name.
     fn identity(&self) -> [&str; 4];

@@ -22,7 +22,6 @@ use crate::value::json_path::text;
 
 pub(crate) struct CurrentRevision<'a> {
     live: &'a Snapshot,
-    /// The newest ReplicaSet or ControllerRevision.
     newest: Option<&'a Value>,
 }
 

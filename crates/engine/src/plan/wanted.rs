@@ -418,7 +418,6 @@ pub(super) fn template_containers(template: &Value) -> Vec<(ContainerList, Conta
 pub(super) struct ByPod {
     /// A restart with the same images; else back to what each pod recorded before an update of pods alone.
     pub(super) is_restart: bool,
-    /// The containers that are meant.
     pub(super) containers: BTreeSet<ContainerName>,
     pub(super) images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
     /// cpu and memory, by pod.

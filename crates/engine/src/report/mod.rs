@@ -38,7 +38,6 @@ pub enum Notice {
     },
     /// The PodDisruptionBudgets may not be read, and so they are not respected.
     BudgetsUnreadable {
-        /// The server's words.
         why: String,
     },
     /// A node begins to pull what it lacks, before anything is touched.
@@ -88,7 +87,6 @@ pub enum Notice {
     /// The server refused a patch, or the answer was lost; the pod is read again.
     Retrying {
         pod: PodKey,
-        /// The server's words.
         why: String,
     },
     /// A patch was refused, and is not sent again: the pod is another run's now, or it left.
@@ -102,9 +100,7 @@ pub enum Notice {
     WatchRestored,
     /// No further pod may be taken down now.
     BudgetHolds {
-        /// Pods that are down.
         down: u32,
-        /// How many may be.
         allowed: u32,
     },
     /// Nothing changed for half a minute.
@@ -176,7 +172,6 @@ pub struct ContainerImages {
     pub container: ContainerName,
     /// The image of the owner's template; `None` where it was not read since the last write, or is not the run's business.
     pub template: Option<String>,
-    /// What a new pod gets.
     #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
     pub new_pods: NewPods,
     /// How many of the owner's pods ask for which image.
@@ -198,9 +193,7 @@ pub struct FieldValues {
     /// The field in a few words, such as `app requests.cpu`.
     pub what: String,
     pub wanted: FieldValue,
-    /// What the owner's template has.
     pub template: FieldValue,
-    /// What a new pod gets.
     #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
     pub new_pods: NewPods,
     /// How many of the owner's pods have what is wanted; `None` where pods keep what they had before.
@@ -268,7 +261,6 @@ pub struct WorkloadEnd {
     pub outcome: Option<Outcome>,
 }
 
-/// How one pod ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodEnd {
@@ -276,9 +268,7 @@ pub struct PodEnd {
     /// Where it stood at the end.
     #[serde(flatten)]
     pub phase: UpdatePhase,
-    /// This run patched it.
     pub patched: bool,
-    /// Containers whose change was planned.
     pub containers: Vec<ContainerEnd>,
     /// Containers that restarted though no change of theirs was planned, or more often than planned.
     pub unplanned: Vec<ContainerName>,
@@ -356,14 +346,11 @@ impl PodEnd {
     }
 }
 
-/// How one container ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerEnd {
     pub container: ContainerName,
-    /// The image before, where known.
     pub from: Option<String>,
-    /// The image now asked for.
     pub to: Option<String>,
     /// Its image changed since the pod was created, so that it restarted; not so for a pod that was only read.
     pub changed: bool,

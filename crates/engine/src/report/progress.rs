@@ -12,7 +12,6 @@ use crate::state::hook::HookPhase;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "phase")]
 pub enum UpdatePhase {
-    /// Not its turn yet.
     Waiting,
     /// The user's own command runs.
     Hook {
@@ -87,7 +86,6 @@ pub enum UpdatePhase {
     #[serde(rename = "moved")]
     Conflict {
         container: ContainerName,
-        /// The present image.
         image: String,
     },
     /// Somebody else set another value of what this changes besides images.
@@ -103,7 +101,6 @@ pub enum UpdatePhase {
 /// How far a rollout is at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
-    /// Pods in all.
     pub pods: usize,
     pub done: usize,
     pub failed: usize,
@@ -148,7 +145,6 @@ pub struct BackOff {
 /// How far a pod is, by and large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Not its turn yet.
     Waiting,
     /// Begun, and neither done nor failed.
     InProgress,

@@ -48,16 +48,13 @@ pub enum Action {
     ReadEvents(PodKey),
 }
 
-/// What became of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
-    /// The patch was stored.
     Accepted,
     /// The server rejected a test of the patch, or the object is gone or there already: nothing was stored.
     #[serde(rename = "moved")]
     Conflict {
-        /// The server's words.
         message: String,
     },
     /// The server answered that it did nothing; the same request can be sent again.
@@ -70,18 +67,19 @@ pub enum Answer {
     Refused {
         /// The reason in CamelCase, such as `Forbidden`.
         reason: String,
-        /// The server's words.
         message: String,
     },
     /// No response arrived: the request can have been carried out.
-    Unknown { message: String },
-    /// The user's command has ended.
+    Unknown {
+        message: String,
+    },
     Hook(HookEnd),
     /// A read succeeded; its observation was delivered before this answer.
     Read,
-    /// A read failed.
     #[serde(rename = "notRead")]
-    ReadFailed { message: String },
+    ReadFailed {
+        message: String,
+    },
 }
 
 impl Answer {
@@ -117,7 +115,6 @@ impl Stop {
     }
 }
 
-/// The result of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Turn {
     /// Actions to start now, in parallel.

@@ -24,10 +24,8 @@ pub(super) enum Admission {
     Wait(WaitReason),
 }
 
-/// What keeps a pod up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WaitReason {
-    /// The pod is not seen.
     NotSeen,
     /// The first pod goes alone until it has proven itself.
     Canary,

@@ -24,15 +24,12 @@ pub enum Observation {
     Relisted(Vec<Pod>),
     /// A pod was added or changed, or was read.
     Applied(Box<Pod>),
-    /// A pod was deleted.
     Deleted(PodKey),
     /// The owner and what belongs to it were read.
     Owner(Box<OwnerView>),
     /// The pods that pull images were read.
     PullPods(Vec<Value>),
-    /// The PodDisruptionBudgets were read.
     Budgets(Vec<Value>),
-    /// EndpointSlices were read.
     Slices(Vec<Value>),
     /// The watch broke; it is being opened again and will come back as a relist.
     WatchLost(String),
@@ -40,7 +37,6 @@ pub enum Observation {
     Events(PodKey, PodEvents),
 }
 
-/// The state of the watch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Watch {
     /// The first list is not complete.
@@ -177,7 +173,6 @@ impl Observed {
     }
 }
 
-/// What one turn looks at.
 #[derive(Clone, Copy)]
 pub(super) struct TurnContext<'a> {
     pub(super) goal: &'a Goal,
@@ -194,7 +189,6 @@ pub(super) struct TurnContext<'a> {
 pub(super) struct PodContext<'a> {
     pub(super) position: usize,
     pub(super) goal: &'a PodGoal,
-    /// The pod, if it exists.
     pub(super) pod: Option<&'a Pod>,
 }
 

@@ -22,10 +22,8 @@ pub(super) const MAX_SENDS: u8 = 5;
 /// The wait after a request that could not be read or was throttled, unless the server says how long.
 pub(super) const BACK_OFF: Duration = Duration::from_secs(1);
 
-/// One pod of the run.
 #[derive(Debug, Clone)]
 pub(super) struct PodRun {
-    /// What is wanted of it.
     pub(super) goal: Arc<PodGoal>,
     /// `None` before it was judged for the first time.
     pub(super) phase: Option<UpdatePhase>,
@@ -70,12 +68,13 @@ pub(super) enum RequestState {
     Accepted,
     /// The patch was refused, or its answer was lost: the pod must be read before anything else.
     Unclear,
-    /// The pod is being read.
     Reading,
     /// To be read again at that time.
     ReadAt(Now),
     /// Nothing was done; it may be sent again at that time.
-    BackOff { until: Now },
+    BackOff {
+        until: Now,
+    },
 }
 
 /// What the last patch was for.
@@ -85,13 +84,10 @@ pub(super) enum Sent {
     Images,
     /// The record that is written before a resize.
     Note,
-    /// cpu and memory.
     Resize,
     /// A label off, or the note that a readiness gate is about to go off.
     Drain,
-    /// The gate off.
     GateOff,
-    /// The gate on again.
     GateOn,
     /// The label on again, or the note gone.
     Restore,
@@ -106,7 +102,6 @@ pub(super) struct Clocks {
     pub(super) entered: Now,
     /// SeenContainers when it is in progress; its deadline counts from here.
     pub(super) started: Option<Now>,
-    /// How long it may take.
     pub(super) timeout: Duration,
     /// SeenContainers when it keeps its place and waits for others: that time does not count against its deadline.
     pub(super) held_since: Option<Now>,
@@ -168,7 +163,6 @@ pub(super) struct Evidence {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Steps {
     pub(super) taken: Taken,
-    /// The step that is next.
     pub(super) next: usize,
     /// On the way back: how many steps are no longer waited for, because a container of theirs fails.
     pub(super) passed: usize,
@@ -207,7 +201,6 @@ pub(super) struct PodFlags {
     pub(super) is_reverted_but_failing: bool,
     /// The pod failed before the rollout changed it, and is ready: it counts as available.
     pub(super) is_whole: bool,
-    /// Its deadline has passed.
     pub(super) is_late: bool,
 }
 
@@ -241,7 +234,6 @@ pub(super) enum PodIndex {
     Conflicted,
     /// Left a durable rollout: deleted or evicted.
     Replaced,
-    /// Its deadline has passed.
     Late,
     /// The pod is rolled back and fails with its old image too.
     FailsAsBefore,

@@ -38,7 +38,6 @@ pub(super) struct Pods {
     pub(super) visits: std::cell::Cell<usize>,
 }
 
-/// Queries.
 impl Pods {
     pub(super) fn len(&self) -> usize {
         self.runs.len()
@@ -178,7 +177,6 @@ impl Pods {
     }
 }
 
-/// Changes.
 impl Pods {
     /// Takes in a pod: judged in the next turn.
     pub(super) fn add(&mut self, pod: Arc<PodGoal>, now: Now) {

@@ -35,7 +35,6 @@ pub struct RunState {
     /// The version of what is observed up to which everything has been judged.
     pub(super) seen: u64,
     pub(super) began: Option<Now>,
-    /// The pods were listed once.
     pub(super) listed: bool,
     pub(super) stop: Option<(Stop, Now)>,
     pub(super) stop_said: bool,
@@ -122,7 +121,6 @@ impl RunState {
     }
 }
 
-/// One turn in progress.
 pub(super) struct CurrentTurn<'a> {
     pub(super) goal: &'a Goal,
     pub(super) observed: &'a Observed,

@@ -24,7 +24,6 @@ pub const UPDATE_ANNOTATION: &str = "kubectl-inplace.io/update";
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateRecord {
-    /// The rollout that made it.
     pub id: RolloutId,
     /// The field manager of the patch: when another one set the image since, the record says nothing about it.
     pub manager: String,
@@ -93,7 +92,6 @@ pub struct NotedStart {
 pub enum Drained {
     /// A label that its Services select.
     Label(DrainedLabel),
-    /// A readiness gate.
     Gate(DrainedGate),
 }
 
@@ -101,12 +99,9 @@ pub enum Drained {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DrainedGate {
-    /// The condition's type.
     pub gate: String,
-    /// Its reason before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Its message before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -133,7 +128,6 @@ pub struct ResizeRecord {
     pub restarts: Option<i64>,
 }
 
-/// One changed container.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerRecord {

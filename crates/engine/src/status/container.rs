@@ -36,7 +36,6 @@ pub struct ContainerReport {
     pub comparison: Comparison,
 }
 
-/// How a container ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastEnd {
     pub exit_code: i64,

@@ -66,7 +66,6 @@ pub struct WorkloadStatus {
     pub may_be_rewritten: BTreeSet<ContainerName>,
 }
 
-/// One container of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateContainer {
     pub container: ContainerName,
@@ -282,7 +281,6 @@ struct Asked<'a> {
     own: bool,
     /// By container, as the template says.
     template: BTreeMap<ContainerName, String>,
-    /// The template itself.
     whole: &'a Value,
     /// The rollout that holds the workload: what it brings to the pods that it is about.
     lock: Option<&'a Lock>,

@@ -37,7 +37,6 @@ pub enum OwnerState {
     Stuck {
         /// Such as `ProgressDeadlineExceeded`.
         reason: String,
-        /// The controller's words.
         message: String,
     },
 }

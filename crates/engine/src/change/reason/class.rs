@@ -9,11 +9,8 @@ pub enum ReasonClass {
     Change,
     /// It may be possible later, without another change.
     NotNow,
-    /// The request itself is wrong.
     Request,
-    /// The caller lacks a permission.
     Permission,
-    /// Another rollout has the workload.
     Held,
     /// The API server, or admission, says no.
     Server,

@@ -33,7 +33,6 @@ findings! {
         resource: String,
         #[serde(default)]
         namespace: String,
-        /// The server's words.
         message: String,
         /// The words after `kubectl inplace rbac` that print a Role which has it.
         #[serde(default)]

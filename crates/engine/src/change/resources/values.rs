@@ -25,7 +25,6 @@ pub enum ResourceField {
 impl ResourceField {
     pub const ALL: [Self; 4] = [Self::RequestsCpu, Self::RequestsMemory, Self::LimitsCpu, Self::LimitsMemory];
 
-    /// Each request with its limit.
     pub(super) const PAIRS: [(Self, Self); 2] =
         [(Self::RequestsCpu, Self::LimitsCpu), (Self::RequestsMemory, Self::LimitsMemory)];
 

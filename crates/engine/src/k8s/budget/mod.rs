@@ -36,7 +36,6 @@ pub struct CountedPod<'a> {
     pub in_progress: bool,
 }
 
-/// What one budget allows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BudgetLimit {
     pub budget: String,

@@ -200,7 +200,6 @@ fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Op
     bare(reference, object, BTreeSet::from([warning]), options)
 }
 
-/// A plan without changes.
 fn bare(reference: &WorkloadRef, object: Value, warnings: BTreeSet<Warning>, options: &Options) -> WorkloadPlan {
     let workload = Workload { reference: reference.clone(), uid: Uid::default(), object };
     let live = assemble(workload, Objects::default());

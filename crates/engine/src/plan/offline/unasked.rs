@@ -28,7 +28,6 @@ use crate::value::image::ImageReference;
 pub(super) struct Unasked<'a> {
     /// The older manifest as the server would store it.
     pub(super) workload: &'a Workload,
-    /// The newer template.
     pub(super) template: &'a Value,
     pub(super) change: &'a Change,
     pub(super) containers: &'a [ContainerPlan],

@@ -54,10 +54,8 @@ pub enum Drain {
     NotDrainable {
         /// The Services that select the pod.
         services: Vec<String>,
-        /// Why not.
         why: NotDrainable,
     },
-    /// No Service selects it.
     NoService,
 }
 
@@ -80,12 +78,9 @@ pub struct NotDrainable {
     pub gates: Vec<RefusedGate>,
 }
 
-/// A label that must stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeededLabel {
-    /// Its key.
     pub key: String,
-    /// For what.
     pub need: Need,
 }
 

@@ -25,21 +25,16 @@ pub use drained::{drain_patch, gate_off_patch, restore_patch};
 pub struct PodPatch {
     /// The pod, by name and uid.
     pub key: PodKey,
-    /// Tests and changes, in order.
     pub operations: JsonPatch,
-    /// The field manager.
     pub field_manager: String,
     /// Of which part of the pod.
     #[serde(default, skip_serializing_if = "PodPart::is_pod")]
     pub part: PodPart,
 }
 
-/// One container's new image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewImage {
-    /// The container.
     pub container: ContainerName,
-    /// The image to set.
     pub to: String,
 }
 

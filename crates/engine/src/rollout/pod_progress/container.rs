@@ -15,7 +15,6 @@ use crate::state::evidence::{self, Baseline, Proof};
 use crate::state::record::UpdateRecord;
 use crate::state::starts;
 
-/// What one container says.
 pub(super) enum ContainerProgress {
     /// The pod does not ask for the wanted image yet.
     NotAsked,

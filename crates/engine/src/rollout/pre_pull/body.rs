@@ -196,7 +196,6 @@ pub enum PullState {
         /// The kubelet's reason and message so far: worth keeping, because a later reason may say less.
         said: Option<(String, String)>,
     },
-    /// It cannot be pulled.
     Failed {
         /// The kubelet's word, such as `ErrImagePull`.
         reason: String,

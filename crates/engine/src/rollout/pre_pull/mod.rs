@@ -40,10 +40,8 @@ words! {
     }
 }
 
-/// What a node has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeImages {
-    /// The node's name.
     pub name: String,
     /// The condition `Ready` is `True`: its kubelet is running.
     pub ready: bool,
@@ -88,7 +86,6 @@ pub struct Pull {
     pub service_account: String,
     /// The images, each once.
     pub images: Vec<ImagePull>,
-    /// What its pod asks for.
     #[serde(default, skip_serializing_if = "PullAsks::is_little")]
     pub asks: PullAsks,
 }
@@ -116,7 +113,6 @@ impl PullAsks {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImagePull {
-    /// The image.
     pub image: String,
     /// `Always`, `IfNotPresent` or `Never`, as the container has it.
     pub policy: String,
@@ -160,12 +156,9 @@ pub enum PullAnswer {
     Taken,
     /// It does not.
     Refused {
-        /// Its words.
         message: String,
     },
-    /// It could not be asked.
     NotKnown {
-        /// Why.
         why: String,
     },
 }

@@ -39,7 +39,6 @@ fn counted(pod: &Pod, in_progress: bool) -> CountedPod<'_> {
 /// What the budgets allow for one more pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Allowed {
-    /// It may go down.
     Yes,
     /// They were not read lately enough.
     Unread,
@@ -110,7 +109,6 @@ impl Budgets {
         self.blocks = Some(limit.to_owned());
     }
 
-    /// Reports once which budget blocks.
     pub(crate) fn say_what_blocks(&mut self, pods: &Pods, limit: &str) -> Option<Notice> {
         // While pods of ours restart it is plain why no other pod is taken. Each pod between two containers has its own
         // count, and failed pods are no longer waited for.

@@ -17,7 +17,6 @@ const MOST_FAILURES: u8 = 3;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Followed {
     read: Read,
-    /// Every pod is done.
     waits: bool,
     failures: u8,
 }

@@ -44,7 +44,6 @@ struct PodHooks {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HookRuns {
     pods: BTreeMap<usize, PodHooks>,
-    /// To be reported.
     ended: Vec<(PodKey, HookPhase, HookEnd)>,
 }
 

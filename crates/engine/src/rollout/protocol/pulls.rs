@@ -32,7 +32,6 @@ use super::{Effect, Effects, RequestSource};
 /// Names the workload that a pull pod was created for.
 const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
 
-/// Nodes that pull at once.
 const AT_ONCE: usize = 20;
 
 /// How often one pull pod is created, at most.
@@ -88,14 +87,12 @@ pub(crate) struct Pulls {
 /// What this run has done for one pull.
 #[derive(Debug, Clone, Default)]
 struct PullRun {
-    /// The name of its pod.
     name: String,
     makes: u8,
     /// The server's words about a pod that may not be created.
     refused: Option<String>,
     /// Since when an image reports a failure that may heal.
     failing: BTreeMap<String, Now>,
-    /// Its begin was reported.
     is_reported: bool,
     /// Its node is done with.
     is_settled: bool,
@@ -246,7 +243,6 @@ fn read_pull_pods(goal: &Goal) -> Action {
     Action::ReadPullPods { namespace: goal.workload.namespace.clone(), selector: pull_pods_of(&goal.workload) }
 }
 
-/// Its part of a turn.
 impl Pulls {
     pub(crate) fn advance(&mut self, context: TurnContext<'_>) -> Effects {
         let mut effects = Effects::default();

@@ -22,7 +22,6 @@ use super::{Effects, RequestSource};
 /// After a failed test the watch soon shows why.
 const SOON: Duration = Duration::from_millis(200);
 
-/// The note of one pod.
 #[derive(Debug, Clone, Default)]
 struct Note {
     is_sent: bool,

@@ -9,7 +9,6 @@ use super::rollout::Rollout;
 use crate::k8s::names::RolloutId;
 use crate::state::outcome::EndResult;
 
-/// The annotation's key.
 pub const HISTORY_ANNOTATION: &str = "kubectl-inplace.io/history";
 
 /// The same key as JSON pointers have it.
@@ -18,7 +17,6 @@ pub const HISTORY_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1his
 /// Reported for a rollout that another run has aborted, or is on its way back with.
 pub const ABORTED: &str = "it was aborted by another run";
 
-/// Rollouts that are kept.
 pub const KEPT: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::lock::{Lock, LockState};
 use crate::value::duration;
 
-/// The label's key.
 pub const RENEWED_LABEL: &str = "kubectl-inplace.io/beat";
 
 /// The same key as JSON pointers have it.
@@ -87,11 +86,7 @@ pub enum LeaseState {
     /// It has given no sign of life for this long.
     Silent(Duration),
     /// No renewal for this long, though the process exists on this machine.
-    Stalled {
-        silent: Duration,
-        /// Somebody has stopped the process.
-        stopped: bool,
-    },
+    Stalled { silent: Duration, stopped: bool },
     /// It cannot be known, and why.
     Unknown(&'static str),
 }

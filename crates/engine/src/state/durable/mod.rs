@@ -58,7 +58,6 @@ pub struct OwnerChange {
     pub last_renewal: Option<String>,
     /// The template before; for a run that goes on, derived from the revision that the lock names.
     pub before: Value,
-    /// The template wanted.
     pub after: Value,
     /// Stay owner of the changed fields for server-side apply.
     pub keep_field_ownership: bool,

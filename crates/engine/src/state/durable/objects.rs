@@ -44,12 +44,7 @@ impl ObjectKey {
 #[serde(rename_all = "camelCase")]
 pub enum ObjectWrite {
     /// A JSON patch whose first test is the uid.
-    Patch {
-        /// The object, by uid.
-        object: ObjectKey,
-        /// Tests and changes, in order.
-        operations: JsonPatch,
-    },
+    Patch { object: ObjectKey, operations: JsonPatch },
     /// A create under a name derived from the rollout: done twice it is done once.
     Create { kind: ObjectKind, namespace: String, object: Value },
     /// A delete of an object of our own, with its uid as precondition.
@@ -89,7 +84,6 @@ pub enum StepName {
     DropRevision,
     /// The lock says that no run is active.
     MarkStopped,
-    /// The lease is renewed.
     Beat,
 }
 

@@ -143,7 +143,6 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// What it shows.
 impl<'a> Owner<'a> {
     pub(super) fn is_the_planned_one(&self) -> bool {
         is(self.object, &self.change.uid)
@@ -205,7 +204,6 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// What is written to it.
 impl<'a> Owner<'a> {
     /// A guarded patch that tests the lock as it was read.
     pub(super) fn patch(&self) -> Guarded<'a> {

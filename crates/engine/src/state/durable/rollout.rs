@@ -71,7 +71,6 @@ pub struct Rollout {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub direction: Direction,
-    /// What changes in the template.
     pub change: Change,
     /// What the containers ran before (`imageID`), where all pods ran the same.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -86,7 +86,6 @@ fn strategy<'a>(owner: &Owner<'a>) -> &'a Value {
     owner.object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null)
 }
 
-/// The strategy before the rollout.
 fn saved_strategy(owner: &Owner<'_>) -> Value {
     let present = owner.object.pointer("/spec/updateStrategy");
     owner.ours.rollout.strategy.as_ref().or(present).cloned().unwrap_or_else(|| json!({"type": "RollingUpdate"}))

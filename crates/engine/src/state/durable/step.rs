@@ -28,7 +28,6 @@ pub enum Next {
     Wait(&'static str),
     /// The pods are taken over from the run before.
     TakePods,
-    /// The pods may be patched.
     UpdatePods {
         /// Their label `controller-revision-hash`, where the kind's pods carry it.
         revision: Option<String>,

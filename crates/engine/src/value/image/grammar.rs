@@ -4,7 +4,6 @@ use super::ImageError;
 
 /// The longest repository name, the registry not counted (`RepositoryNameTotalLengthMax`).
 const NAME_LIMIT: usize = 255;
-/// The longest tag.
 const TAG_LIMIT: usize = 128;
 
 /// Says whether the text is an image ID: 64 lower-case hexadecimal digits.

@@ -51,9 +51,7 @@ pub enum GateState {
 /// A readiness gate that cannot be turned off for a drain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedGate {
-    /// The condition's type.
     pub gate: String,
-    /// Why not.
     pub why: GateRefusal,
 }
 

@@ -63,7 +63,6 @@ impl PodDrain {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drains {
     pods: BTreeMap<usize, PodDrain>,
-    /// The EndpointSlices.
     slices: Read,
     /// What could not be restored at the end was reported.
     left_said: bool,
@@ -306,7 +305,6 @@ fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
 
 /// What a pod that leaves its Services needs next.
 pub(crate) enum Due {
-    /// Nothing: it is waited for.
     Nothing,
     /// Somebody has restored it: the record is cleared, and the pod is taken again.
     Restore,

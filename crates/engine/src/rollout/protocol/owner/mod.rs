@@ -40,7 +40,6 @@ const WATCHFUL: Duration = Duration::from_secs(2);
 /// Writes of one step, at most: each after a fresh read.
 const MAX_WRITES: u8 = 8;
 
-/// How the owner's side ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
     Closed,
@@ -85,7 +84,6 @@ pub(crate) struct OwnerRun {
     waits_for: Option<&'static str>,
     /// Since when the owner's side has made no progress.
     since: Option<Now>,
-    /// The pods may be patched.
     may_go: bool,
     revision: Option<String>,
     /// Why somebody else's change ends the rollout: the first reason that was found.
@@ -177,7 +175,6 @@ impl OwnerRun {
     }
 }
 
-/// Its part of a turn.
 impl OwnerRun {
     /// Returns whether the pods may be patched, as far as the owner is concerned.
     pub(crate) fn pods_may_go(&self) -> bool {

@@ -146,7 +146,6 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
 // Whether the replacement pods are ready. A rollout that ends before they are has not shown that: an image
 // that starts nowhere would pass where every pod of the plan was deleted meanwhile.
 
-/// How many pods are named.
 const NAMED: usize = 5;
 
 #[derive(Debug, Clone, Default)]
@@ -157,7 +156,6 @@ pub(super) struct Ready {
     restarts: i64,
     /// They have been ready for long enough.
     is_proven: bool,
-    /// What is waited for.
     waits: Option<String>,
     /// How many pods were unready at the last report: it is repeated once they are fewer, since a crashing pod is ready
     /// in between.
@@ -227,7 +225,6 @@ struct ReplacementPods<'p> {
     /// Unready ones beyond the planned number, as the owner was scaled up; the change does not rest on them.
     surplus: usize,
     missing: usize,
-    /// The restarts of their containers.
     restarts: i64,
     /// The rollout is only watched.
     is_watched: bool,
