@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::availability;
 use super::durable::{self, if_resumed};
 use super::estimate::estimate;
+use super::held::strategy_before_raise;
 use super::pods;
 use super::pods::pod_plan;
 use super::policy::policy;
@@ -30,6 +31,7 @@ use crate::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
 use crate::plan::intent::{Intent, IntentError};
 use crate::plan::live::{Options, Snapshot, Subset};
 use crate::rollout::{Goal, PodGoal, Policy};
+use crate::state::durable::lock::Lock;
 use crate::state::durable::stateful_set;
 use crate::value::kubelet_version::KubeletVersion;
 use crate::value::suggest;
@@ -60,12 +62,14 @@ fn planned(
     options: &Options,
 ) -> WorkloadPlan {
     reasons.extend(live.surroundings.server.and_then(|server| too_old(server, wanted.fields(), live)));
+    let locked = Lock::of(&live.workload.object).ok().flatten();
     let context = Context {
         live,
         known,
         wanted,
         revision: CurrentRevision::of(live),
         durable: !options.pods_only && !wanted.is_by_pod(),
+        strategy: locked.map(|lock| lock.rollout.strategy).unwrap_or_default().or_else(|| strategy_before_raise(live)),
         options,
     };
     let (mut policy, allowed) = policy(live, options);

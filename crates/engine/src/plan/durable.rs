@@ -330,8 +330,7 @@ pub(super) fn evicted(plan: &DurablePlan, live: &Snapshot) -> Option<Warning> {
 fn of_revisions(context: &Context<'_>, plan: &mut DurablePlan, reasons: &mut Vec<Reason>) {
     let workload = &context.live.workload;
     let owned = &context.live.surroundings.owned;
-    let strategy = workload.object.pointer("/spec/updateStrategy").cloned();
-    plan.rollout.strategy = plan.rollout.strategy.take().or(strategy);
+    plan.rollout.strategy = plan.rollout.strategy.take().or_else(|| held::strategy_before_raise(context.live));
     let number = |revision: &Value| revisions::number_of(revision).unwrap_or(0);
     let Some(current) = revisions::newest_with(owned, workload.template()) else {
         let surroundings = &context.live.surroundings;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::pods::recorded_from;
 use super::policy::policy;
 use super::resume::Start;
-use super::revision;
 use super::revision::CurrentRevision;
 use super::rollout_state::{RolloutState, lock_of, rollout_state};
 use super::{Effect, PodVerdict, WorkloadPlan};
@@ -136,7 +135,7 @@ impl ExpectedChange {
     /// The rollout that holds the workload, if it is about that pod.
     fn rollout_of(&self, live: &Snapshot, pod: &Pod) -> Option<&Lock> {
         let lock = self.lock.as_ref().filter(|lock| lock.rollout.chooses(&pod.key));
-        lock.filter(|_| !revision::is_below_partition(&live.workload, pod))
+        lock.filter(|lock| !lock.rollout.keeps(&live.workload, pod))
     }
 
     /// What comes to a pod other than images.

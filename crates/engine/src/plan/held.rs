@@ -19,14 +19,21 @@ pub fn is_held_back(live: &Snapshot) -> bool {
         || has_raised_partition(live)
 }
 
+/// The update strategy without the partition that a rollout left raised.
+pub(super) fn strategy_before_raise(live: &Snapshot) -> Option<Value> {
+    let before = || locked_strategy(live).or_else(|| left_strategy(live));
+    let before = if has_raised_partition(live) { before() } else { None };
+    before.or_else(|| live.workload.object.pointer("/spec/updateStrategy").cloned())
+}
+
 /// Whether the partition of a StatefulSet is above the one from before a rollout, and not by another client. A run sets it
 /// above every pod that there is then, also under a field manager that nothing tells of.
 fn has_raised_partition(live: &Snapshot) -> bool {
     let object = &live.workload.object;
-    if !live.workload.reference.kind.has_partition() || kinds::is_on_delete(object) {
+    let partition = object.pointer("/spec/updateStrategy").map_or(0, partition_of);
+    if partition == 0 || !live.workload.reference.kind.has_partition() || kinds::is_on_delete(object) {
         return false;
     }
-    let partition = object.pointer("/spec/updateStrategy").map_or(0, partition_of);
     let is_above = |before: Value| partition > partition_of(&before);
     let may_be_a_runs = || partition >= i64::from(live.workload.desired_replicas()) || !is_held_by_another(live);
     locked_strategy(live).filter(|_| may_be_a_runs()).or_else(|| left_strategy(live)).is_some_and(is_above)
@@ -184,7 +191,7 @@ mod tests {
             let restored = if is_held { 1 } else { partition };
             assert_eq!((is_held_back(&live), is_left_held(&live)), (is_held, is_held), "{manager} {partition}");
             assert_eq!(strategy(&live), Some(rolling(restored)), "{manager} {partition}");
-            assert_eq!(crate::plan::revision::partition(&live.workload), restored, "{manager} {partition}");
+            assert_eq!(strategy_before_raise(&live), Some(rolling(restored)), "{manager} {partition}");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::live::Snapshot;
 use super::wanted::Context;
-use super::{Effect, ImageChange, PodPlan, PodVerdict, durable, revision};
+use super::{Effect, ImageChange, PodPlan, PodVerdict, durable};
 use crate::change::reason::{Ended, NotStartedAgain, Reason};
 use crate::change::{Containers, FieldChanges, FieldProgress, resizing};
 use crate::k8s::container_hash::container_hash;
@@ -49,7 +49,7 @@ pub(super) fn pod_plan(context: &Context<'_>, pod: &Pod) -> Option<PodPlan> {
         }
     }
     plan.unrestored = unrestored(pod).filter(|_| !pod.is_finished());
-    if !context.is_chosen(pod) || context.durable && revision::is_below_partition(&live.workload, pod) {
+    if !context.is_chosen(pod) || context.durable && context.is_below_partition(pod) {
         // A removed label or gate is restored also where nothing else is wanted.
         plan.verdict = if plan.unrestored.is_some() { PodVerdict::InProgress } else { PodVerdict::Skipped };
         return Some(plan);

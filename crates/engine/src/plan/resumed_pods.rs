@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::Effect;
 use super::pods;
 use super::pods::{drain_goal, is_in_progress, unrestored};
-use super::revision;
 use crate::change::{Direction, FieldChanges, FieldProgress};
 use crate::k8s::failure;
 use crate::k8s::names::{ContainerName, Uid};
@@ -17,7 +16,6 @@ use crate::k8s::pod::Pod;
 use crate::plan::live::Snapshot;
 use crate::rollout::{ContainerGoal, PodGoal};
 use crate::state::durable::lock::Lock;
-use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
 use crate::state::record::UpdateRecord;
 use crate::value::duration::seconds_between;
@@ -33,15 +31,6 @@ pub(super) struct Resumed<'a> {
 }
 
 impl Resumed<'_> {
-    /// By the partition from before the rollout: the rollout itself has raised the present one.
-    fn is_below_partition(&self, pod: &Pod) -> bool {
-        let workload = &self.live.workload;
-        match self.lock.rollout.strategy.as_ref().filter(|_| workload.reference.kind.has_partition()) {
-            Some(strategy) => stateful_set::is_below_partition(strategy, &workload.object, &pod.key.name),
-            None => revision::is_below_partition(workload, pod),
-        }
-    }
-
     /// Returns the goals of every pod that the rollout is about, in the order in which they are taken. Pods of another
     /// ReplicaSet were created from another template.
     pub(super) fn pods(&self, controllers: &BTreeSet<Uid>) -> Vec<Arc<PodGoal>> {
@@ -95,7 +84,7 @@ impl Resumed<'_> {
 
     /// Whether the rollout is about that pod.
     fn is_chosen(&self, pod: &Pod) -> bool {
-        !self.is_over && self.lock.rollout.chooses(&pod.key) && !self.is_below_partition(pod)
+        !self.is_over && self.lock.rollout.chooses(&pod.key) && !self.lock.rollout.keeps(&self.live.workload, pod)
     }
 
     /// What this rollout has noted on a pod.

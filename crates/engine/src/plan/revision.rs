@@ -1,7 +1,6 @@
 //! How pods differ from the owner's present template: those that were created from an older one, those below its partition,
 //! and those that run another image.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -10,14 +9,9 @@ use super::live::Snapshot;
 use super::wanted::{Context, Known};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, Pod};
-use crate::k8s::workload::Workload;
-use crate::kinds::{CONTROLLER_REVISION_HASH, HoldsBy, RevisionLabel, Revisions, deployment_revision};
-use crate::state::durable::history;
-use crate::state::durable::lock::Lock;
+use crate::kinds::{CONTROLLER_REVISION_HASH, RevisionLabel, Revisions, deployment_revision};
 use crate::state::durable::revisions::number_of;
-use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
-use crate::state::manager::is_ours;
 use crate::value::json_path::text;
 
 pub(crate) struct CurrentRevision<'a> {
@@ -82,30 +76,6 @@ impl<'a> CurrentRevision<'a> {
     }
 }
 
-/// Returns the partition of a workload; while a rollout holds it, the one that is restored in the end.
-pub(super) fn partition(workload: &Workload) -> i64 {
-    strategy(workload).map_or(0, |strategy| stateful_set::partition_of(&strategy))
-}
-
-/// Under a partition a durable rollout leaves the pods below it unchanged.
-pub(super) fn is_below_partition(workload: &Workload, pod: &Pod) -> bool {
-    strategy(workload)
-        .is_some_and(|strategy| stateful_set::is_below_partition(&strategy, &workload.object, &pod.key.name))
-}
-
-fn strategy(workload: &Workload) -> Option<Cow<'_, Value>> {
-    let saved = Lock::of(&workload.object).ok().flatten().and_then(|lock| lock.rollout.strategy).map(Cow::Owned);
-    let present = workload.object.pointer("/spec/updateStrategy");
-    let is_raised = |present: &Value| {
-        let is_above_all = stateful_set::partition_of(present) >= i64::from(workload.desired_replicas()).max(1);
-        is_above_all && HoldsBy::OnDeleteOrPartition.set_by(&workload.object).all(is_ours)
-    };
-    // A rollout that another client has ended has left its own, and noted the one from before.
-    let left = || history::of(&workload.object).pop()?.rollout.strategy.map(Cow::Owned);
-    let left = || if present.is_some_and(is_raised) { left() } else { None };
-    saved.or_else(left).or_else(|| present.map(Cow::Borrowed)).filter(|_| workload.reference.kind.has_partition())
-}
-
 /// The images of a container that are not its template's.
 pub(super) struct Drift<'p> {
     /// The template's.
@@ -168,7 +138,7 @@ pub(super) fn ran<'p>(context: &Context<'p>, name: &ContainerName, to: &str) -> 
         // What a pod was created with nobody has set: its own revision says it, or admission has made it.
         let is_set = Baseline::of(pod, name) != Baseline::Created;
         let is_other = is_set && pod.spec_of(name).is_some_and(|container| container.image != to);
-        let is_kept = context.durable && is_below_partition(&context.live.workload, pod);
+        let is_kept = context.durable && context.is_below_partition(pod);
         is_other
             && !is_kept
             && pod.is_controlled_by(&context.live.controllers)

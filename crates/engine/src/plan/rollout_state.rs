@@ -77,20 +77,21 @@ fn unfinished(live: &Snapshot, lock: &Lock) -> RolloutState {
 
 fn without_lock(live: &Snapshot) -> RolloutState {
     if is_left_held(live) {
-        return match (last_superseded(live).is_some(), live.workload.reference.kind.holds_by()) {
-            (true, HoldsBy::Paused) => RolloutState::Superseded("a rollout that another client ended left it paused"),
-            (false, HoldsBy::Paused) => RolloutState::Unclear("a rollout paused it, and its lock was removed"),
-            (true, _) if !kinds::is_on_delete(&live.workload.object) => {
-                RolloutState::Superseded("a rollout that another client ended left the partition above its pods")
+        let (superseded, unclear) = match live.workload.reference.kind.holds_by() {
+            HoldsBy::Paused => {
+                ("a rollout that another client ended left it paused", "a rollout paused it, and its lock was removed")
             }
-            (true, _) => {
-                RolloutState::Superseded("a rollout that another client ended left the update strategy OnDelete")
-            }
-            (false, _) if !kinds::is_on_delete(&live.workload.object) => {
-                RolloutState::Unclear("a rollout set the partition above its pods, and its lock was removed")
-            }
-            (false, _) => RolloutState::Unclear("a rollout set the update strategy OnDelete, and its lock was removed"),
+            _ if kinds::is_on_delete(&live.workload.object) => (
+                "a rollout that another client ended left the update strategy OnDelete",
+                "a rollout set the update strategy OnDelete, and its lock was removed",
+            ),
+            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => (
+                "a rollout that another client ended left the partition above its pods",
+                "a rollout set the partition above its pods, and its lock was removed",
+            ),
         };
+        let is_superseded = last_superseded(live).is_some();
+        return if is_superseded { RolloutState::Superseded(superseded) } else { RolloutState::Unclear(unclear) };
     }
     let is_at_rest = live.workload.is_observed() && live.workload.rolling_out().is_none();
     // Where its controller is free to go by each pod's revision, no run brings the pods another one.

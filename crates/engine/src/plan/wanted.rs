@@ -17,6 +17,7 @@ use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::kinds::WorkloadKind;
 use crate::rollout::drain::DrainBy;
+use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
 use crate::value::kubelet_version::KubeletVersion;
 
@@ -343,6 +344,8 @@ pub(super) struct Context<'a> {
     pub(super) revision: CurrentRevision<'a>,
     /// The owner's template is changed too.
     pub(super) durable: bool,
+    /// The owner's update strategy, as it is once no rollout holds it.
+    pub(super) strategy: Option<Value>,
     pub(super) options: &'a Options,
 }
 
@@ -350,6 +353,18 @@ impl Context<'_> {
     /// Returns whether pods are drained first, where they can be.
     pub(super) fn drains(&self) -> bool {
         self.options.drain != Some(DrainBy::None)
+    }
+
+    /// Returns how many pods keep the template before; 0 for kinds without a partition.
+    pub(super) fn partition(&self) -> i64 {
+        let strategy = self.strategy.as_ref().filter(|_| self.live.workload.reference.kind.has_partition());
+        strategy.map_or(0, stateful_set::partition_of)
+    }
+
+    /// Returns whether a durable rollout leaves the pod unchanged.
+    pub(super) fn is_below_partition(&self, pod: &Pod) -> bool {
+        let is_below = |strategy| stateful_set::is_below_partition(strategy, &self.live.workload.object, &pod.key.name);
+        self.partition() > 0 && self.strategy.as_ref().is_some_and(is_below)
     }
 
     /// Returns whether a pod is among those that the user chose.

@@ -21,7 +21,8 @@ use crate::plan::policy::policy;
 use crate::plan::resize::{Resized, sized_at_start};
 use crate::plan::wanted::template_containers;
 use crate::plan::warnings::{in_series, of_a_restart, of_the_reference};
-use crate::plan::{ContainerPlan, Effect, ImageChange, revision};
+use crate::plan::{ContainerPlan, Effect, ImageChange};
+use crate::state::durable::stateful_set;
 use crate::value::image::ImageReference;
 
 /// A change of a workload, before anybody asks a cluster.
@@ -143,7 +144,9 @@ impl Unasked<'_> {
 
     /// Pods below the partition, as many as the older manifest wants there: they keep its images.
     fn below_partition(&self) -> Vec<Warning> {
-        let partition = revision::partition(self.workload);
+        let strategy = self.workload.object.pointer("/spec/updateStrategy");
+        let strategy = strategy.filter(|_| self.workload.reference.kind.has_partition());
+        let partition = strategy.map_or(0, stateful_set::partition_of);
         let replicas = self.workload.desired_replicas();
         let pods = usize::try_from(partition.min(i64::from(replicas))).unwrap_or(0);
         if self.options.pods_only || pods == 0 {

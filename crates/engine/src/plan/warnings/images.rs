@@ -95,13 +95,13 @@ impl Warnings<'_> {
 
     /// Pods below a StatefulSet's partition, which keep what they have.
     fn below_partition(&mut self) {
-        let (context, workload) = (self.context, &self.context.live.workload);
-        let partition = revision::partition(workload);
+        let context = self.context;
+        let partition = context.partition();
         if !context.durable || partition == 0 {
             return;
         }
         let is_kept = |(plan, pod): &&(PodPlan, &Pod)| {
-            plan.verdict == PodVerdict::Skipped && pod.is_present() && revision::is_below_partition(workload, pod)
+            plan.verdict == PodVerdict::Skipped && pod.is_present() && context.is_below_partition(pod)
         };
         let named: BTreeSet<_> = context.wanted.named().collect();
         for plan in self.containers {

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::history::HistoryEntry;
-use super::{deployment, is, revisions, text};
+use super::{deployment, is, revisions, stateful_set, text};
 use crate::change::{Change, Direction, TemplateImage};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid};
+use crate::k8s::pod::Pod;
+use crate::k8s::workload::Workload;
 use crate::state::hook::{HookPhase, Hooks};
 use crate::state::outcome::EndResult;
 use crate::state::policy::Policy;
@@ -177,6 +179,13 @@ impl Rollout {
     /// Returns the history's entries of the rollout whose place another one takes, and of those whose place it had taken.
     pub fn superseded(&self, ended: &str, by: &str) -> Vec<HistoryEntry> {
         self.replaced.iter().cloned().chain([self.entry(EndResult::Superseded, ended, by)]).collect()
+    }
+
+    /// Returns whether the pod is below the partition from before the rollout, which has raised the present one itself.
+    pub fn keeps(&self, workload: &Workload, pod: &Pod) -> bool {
+        let strategy = self.strategy.as_ref().or_else(|| workload.object.pointer("/spec/updateStrategy"));
+        let is_below = |strategy| stateful_set::is_below_partition(strategy, &workload.object, &pod.key.name);
+        workload.reference.kind.has_partition() && strategy.is_some_and(is_below)
     }
 
     /// Returns whether it is about that pod.
