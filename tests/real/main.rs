@@ -30,6 +30,7 @@ mod interrupt;
 mod kubeconfig;
 mod leaves;
 mod on_call;
+mod others;
 mod pages;
 mod pasting;
 mod permissions;
