@@ -8,7 +8,7 @@ use crate::cluster::error::ClusterError;
 use crate::drive::DriveError;
 use crate::manifest::ManifestError;
 use engine::change::reason::Reason;
-use engine::change::target::{TargetError, what_it_does};
+use engine::change::target::TargetError;
 use engine::k8s::names::WorkloadRef;
 use engine::value::hint::Hint;
 
@@ -111,12 +111,7 @@ impl From<ManifestError> for CommandError {
 
 impl From<TargetError> for CommandError {
     fn from(error: TargetError) -> Self {
-        let usage = Self::usage(error.to_string());
-        if let TargetError::UpdatedByController { .. } = error {
-            usage.hint(what_it_does("see what that controller does: "))
-        } else {
-            usage
-        }
+        Self::usage(error.to_string())
     }
 }
 

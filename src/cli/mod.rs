@@ -265,7 +265,7 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 
 /// The kinds of workloads, under every name that kubectl knows them by; `all` is none of them.
 fn kind_or_all() -> impl TypedValueParser<Value = KindOrAll> {
-    let kinds = WorkloadKind::updated_here().map(|kind| {
+    let kinds = WorkloadKind::ALL.into_iter().map(|kind| {
         let spec = kind.spec();
         PossibleValue::new(spec.singular).alias(spec.plural).aliases(spec.short_names.iter().copied())
     });

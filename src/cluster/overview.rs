@@ -40,7 +40,7 @@ impl Cluster {
     /// What the server or the way to it says, unless it is that the caller may not list a kind: that is part of the answer.
     /// Without the pods there is none.
     pub async fn overview(&self, namespace: Option<&str>) -> Result<Overview> {
-        let kinds = WorkloadKind::updated_here().filter(|kind| kind.has_template());
+        let kinds = WorkloadKind::ALL.into_iter().filter(|kind| kind.has_template());
         let lists = kinds.clone().map(|kind| self.list::<Slim>(kind.into(), namespace, &[]));
         let (lists, controller_revisions, pods) = futures::join!(
             futures::future::join_all(lists),
@@ -48,11 +48,16 @@ impl Cluster {
             self.list::<ListedPod>(PODS.into(), namespace, &[]),
         );
         let mut reading = Reading { now: self.now(), ..Reading::default() };
+        let mut pods: Vec<Pod> = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
         for (kind, objects) in kinds.zip(lists) {
-            reading.of_kind(kind, objects)?;
+            // A server may lack the kinds of others; nobody may list what is not there.
+            let owns = |pod: &Pod| pod.controller().is_some_and(|owner| owner.is(kind));
+            let is_there = kind.is_built_in() || objects.is_ok() || pods.iter().any(owns);
+            if is_there {
+                reading.of_kind(kind, objects)?;
+            }
         }
         reading.controller_revisions(controller_revisions)?;
-        let mut pods: Vec<Pod> = pods?.into_iter().map(|ListedPod(pod)| pod).collect();
         let pulling = self.pulling(namespace, &mut pods).await?;
         let mut overview = Overview { pulling, ..reading.finish(pods) };
         self.read_revisions(&mut overview).await;
@@ -162,7 +167,7 @@ impl<'de> Deserialize<'de> for Slim {
 fn owning_workload(object: &Value) -> Option<Uid> {
     let owner = controller_of(object)?;
     let text = |key: &str| owner.get(key).and_then(Value::as_str);
-    WorkloadKind::from_manifest(text("apiVersion")?, text("kind")?).filter(|kind| kind.is_updated_here())?;
+    WorkloadKind::from_manifest(text("apiVersion")?, text("kind")?)?;
     text("uid").map(Uid::from)
 }
 

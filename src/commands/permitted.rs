@@ -111,7 +111,7 @@ pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell)
     if args.pods_only && !command.has_pods_only() {
         return Err(CommandError::usage(format!("--pods-only makes no difference to {}", command.word())));
     }
-    let kinds = args.kind.0.map_or_else(|| WorkloadKind::updated_here().collect(), |kind| vec![kind]);
+    let kinds = args.kind.0.map_or_else(|| WorkloadKind::built_in().collect(), |kind| vec![kind]);
     let asked = Asked { command, kinds, pods_only: args.pods_only };
     if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global) }
 }

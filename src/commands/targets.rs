@@ -13,12 +13,12 @@ use crate::error::{CommandError, ErrorKind, Result};
 use crate::manifest::{self, Manifest};
 use crate::render::Meaning;
 use engine::change::asked_resources::AskedResources;
-use engine::change::target::{self, UPDATED_BY_CONTROLLER, Unnamed, what_it_does};
+use engine::change::target::{self, Unnamed};
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::outline::Hook;
-use engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
+use engine::plan::skipped::{self, SkippedChange, SkippedObject};
 use engine::plan::{self, Intent, Snapshot};
 use engine::value::hint::{Hint, inplace, kubectl};
 use engine::value::suggest;
@@ -168,7 +168,7 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
     let mut left_out = Vec::new();
     for manifest in manifests {
         let type_of_it = (manifest.api_version.as_str(), manifest.kind.as_str());
-        match skipped::taken(type_of_it, Hook::of(&manifest.object), WorkloadKind::is_updated_here) {
+        match skipped::taken(type_of_it, Hook::of(&manifest.object)) {
             Ok(kind) => {
                 // Fields that the API does not have are the server's matter: a newer one has more.
                 manifest::unknown_fields(kind, &manifest)?;
@@ -183,7 +183,7 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
     }
     if workloads.is_empty() {
         note_skipped(&left_out, shell);
-        let kinds = WorkloadKind::updated_here().map(|kind| kind.spec().kind).collect::<Vec<_>>().join(", ");
+        let kinds = WorkloadKind::built_in().map(|kind| kind.spec().kind).collect::<Vec<_>>().join(", ");
         let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
         let names: Vec<&str> = names.chain(args.kustomize.as_deref()).collect();
         let message = format!("there is no workload in {}", names.join(", "));
@@ -261,12 +261,7 @@ pub(super) fn refuse_misspelt(manifests: &[Manifest]) -> Result<()> {
 /// Says which objects of the manifests are not looked at, where the command shows no plan that does.
 pub(super) fn note_skipped(skipped: &[SkippedObject], shell: &Shell) {
     for object in skipped {
-        let why = if matches!(object.why, SkippedBecause::ItsController) {
-            shell.with_flags(&what_it_does(&format!("{UPDATED_BY_CONTROLLER}; see what that does: ")))
-        } else {
-            object.why.sentence()
-        };
-        shell.note(&format!("{}: skipped: {why}", object.resource()));
+        shell.note(&format!("{}: skipped: {}", object.resource(), object.why.sentence()));
     }
 }
 

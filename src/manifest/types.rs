@@ -29,7 +29,10 @@ pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<Str
         WorkloadKind::DaemonSet => decode::<DaemonSet>(&object),
         WorkloadKind::ReplicaSet => decode::<ReplicaSet>(&object),
         WorkloadKind::Pod => decode::<Pod>(&object),
-        WorkloadKind::CloneSet => {
+        WorkloadKind::CloneSet
+        | WorkloadKind::AdvancedStatefulSet
+        | WorkloadKind::AdvancedDaemonSet
+        | WorkloadKind::Rollout => {
             let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
             let within = |path: String| format!("spec.template.{path}");
             let found = if template.is_null() { Ok(Vec::new()) } else { decode::<PodTemplateSpec>(template) };

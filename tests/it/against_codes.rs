@@ -80,6 +80,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::OwnerNotObserved
         | ReasonCode::OwnerTerminating
         | ReasonCode::RolloutHeld
+        | ReasonCode::LeftToController
         | ReasonCode::ReplicaSetOfOldRevision => Needs::Owner,
         ReasonCode::DisruptionBudgetBlocks => Needs::Namespace,
         ReasonCode::PermissionMissing
@@ -142,6 +143,7 @@ fn of_a_warning(code: WarningCode) -> Needs {
         WarningCode::ImageFieldOwned
         | WarningCode::RemovalsUnseen
         | WarningCode::HistoryEvicted
+        | WarningCode::ItsController
         | WarningCode::OnDeleteLeft => Needs::Owner,
         WarningCode::TrafficWhileDown
         | WarningCode::DisruptionBudgetAllowsNone

@@ -94,7 +94,7 @@ fn codes() -> Names {
 
 /// Kinds of workloads; somebody who typed a short name goes on with it.
 fn kinds(typed: &str) -> Names {
-    let kinds = WorkloadKind::updated_here().map(|kind| format!("{}/", kind.spec().singular));
+    let kinds = WorkloadKind::ALL.into_iter().map(|kind| format!("{}/", kind.spec().singular));
     Names::begun(kinds.chain(kind_of(typed).map(|_| format!("{typed}/"))))
 }
 

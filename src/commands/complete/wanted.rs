@@ -109,7 +109,7 @@ fn of_word(command: &Command, words: &[&str], typed: &str) -> Option<Wanted> {
 }
 
 pub(super) fn kind_of(word: &str) -> Option<WorkloadKind> {
-    WorkloadKind::from_word(word).filter(|kind| kind.is_updated_here())
+    WorkloadKind::from_word(word)
 }
 
 #[cfg(test)]

@@ -329,6 +329,7 @@ impl Invocation {
             }
             NextAction::Apply(images) => {
                 let mut task = with_images(vec![workload.to_string()], images);
+                task.extend((!workload.kind.can_be_durable()).then(|| "--pods-only".to_owned()));
                 task.extend(self.place(workload));
                 command(Verb::Apply, task, &self.typed, &[Carry::Safeguard, Carry::Connection]).to_string()
             }

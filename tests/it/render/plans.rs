@@ -382,6 +382,10 @@ fn every_reason() -> WorkloadPlan {
         Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, by_a_rollout: true },
         Reason::OwnerPaused { if_resumed: IfResumed::ReplacesPods, by_a_rollout: false },
         Reason::OwnerIsControlled { kind: "Postgres".into(), name: "db".into() },
+        Reason::LeftToController {
+            path: "spec.updateStrategy.partition".into(),
+            what: "which pods stay as they are (2)".into(),
+        },
         Reason::RolloutHeld {
             began: "3m ago".into(),
             id: "20261105t101500-abcd".into(),

@@ -144,6 +144,8 @@ pub(super) fn every() -> Vec<Warning> {
         Warning::HistoryEvicted { name: "web-5c8d7f6b9".into(), revision: 3 },
         Warning::OnDeleteLeft { before: "RollingUpdate".into() },
         Warning::ServerWarning { message: "spec.x is deprecated".into() },
+        Warning::ItsController { in_place: 3, replaced: 0, not_known: 0, since: String::new() },
+        Warning::ItsController { in_place: 0, replaced: 2, not_known: 1, since: "the type is ReCreate".into() },
         Warning::UpdatedByController { limits: vec![], paths: vec![] },
         Warning::UpdatedByController {
             limits: vec!["it updates no pod while spec.updateStrategy.paused is true".into()],

@@ -156,8 +156,12 @@ impl Folder {
     /// The ReplicaSets or ControllerRevisions.
     fn owned(&mut self, workload: &Workload) -> Result<Vec<Value>, String> {
         match workload.reference.kind {
-            WorkloadKind::Deployment => self.objects("replicasets.yaml"),
-            WorkloadKind::DaemonSet | WorkloadKind::StatefulSet => {
+            WorkloadKind::Deployment | WorkloadKind::Rollout => self.objects("replicasets.yaml"),
+            WorkloadKind::DaemonSet
+            | WorkloadKind::StatefulSet
+            | WorkloadKind::CloneSet
+            | WorkloadKind::AdvancedStatefulSet
+            | WorkloadKind::AdvancedDaemonSet => {
                 let objects = self.optional("revisions.yaml")?.unwrap_or_default();
                 match objects.iter().all(|object| controller_uid(object) == Some(workload.uid.as_str())) {
                     true => Ok(objects),
@@ -165,7 +169,6 @@ impl Folder {
                 }
             }
             WorkloadKind::ReplicaSet | WorkloadKind::Pod => Ok(Vec::new()),
-            WorkloadKind::CloneSet => Err("its own controller updates it: compare manifests in against/".into()),
         }
     }
 

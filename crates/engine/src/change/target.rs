@@ -1,6 +1,5 @@
 //! The workloads and images on the command line, in `kubectl set image`'s grammar.
 
-use crate::value::hint::{Hint, inplace};
 use std::collections::BTreeMap;
 
 use crate::change::asked_resources::AskedResources;
@@ -45,20 +44,10 @@ pub enum Unnamed {
     OfType,
 }
 
-/// Why a workload is not for this program, where its kind is known all the same.
-pub const UPDATED_BY_CONTROLLER: &str = "its own controller updates the pods, not kubectl inplace";
-
-/// Returns what there is for such a kind.
-pub fn what_it_does(before: &str) -> Hint {
-    Hint::from(before).command(inplace("plan --against OLD.yaml -f NEW.yaml"))
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     #[error("unsupported kind {word:?}; supported: {}{}", known(), suggested(suggestion.as_deref()))]
     UnknownKind { word: String, suggestion: Option<String> },
-    #[error("{kind}: {UPDATED_BY_CONTROLLER}")]
-    UpdatedByController { kind: WorkloadKind },
     #[error("{word} was given without a name: write {word}/NAME, or give -l SELECTOR or --all")]
     NameMissing { word: String },
     #[error(
@@ -134,7 +123,7 @@ fn blanks_where(words: &[String]) -> &'static str {
 }
 
 pub fn known() -> String {
-    WorkloadKind::updated_here().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
+    WorkloadKind::ALL.into_iter().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }
 
 fn suggested(suggestion: Option<&str>) -> String {
@@ -287,14 +276,13 @@ fn sign_missing(image: &str) -> Option<char> {
 }
 
 fn kind(word: &str) -> Result<WorkloadKind, TargetError> {
-    let known = WorkloadKind::from_word(word).ok_or_else(|| {
-        let words = WorkloadKind::updated_here().flat_map(|kind| {
+    WorkloadKind::from_word(word).ok_or_else(|| {
+        let words = WorkloadKind::ALL.into_iter().flat_map(|kind| {
             let spec = kind.spec();
             [spec.singular, spec.plural].into_iter().chain(spec.short_names.iter().copied())
         });
         TargetError::UnknownKind { word: word.to_owned(), suggestion: suggest::closest(word, words).map(str::to_owned) }
-    })?;
-    if known.is_updated_here() { Ok(known) } else { Err(TargetError::UpdatedByController { kind: known }) }
+    })
 }
 
 fn image(word: &str, all_containers: bool, images: &mut Images) -> Result<(), TargetError> {
@@ -352,7 +340,7 @@ mod tests {
         assert!(matches!(named("deploy"), Err(TargetError::NameMissing { .. })));
         assert_eq!(
             named("deploymnt/web").unwrap_err().to_string(),
-            "unsupported kind \"deploymnt\"; supported: deployment, statefulset, daemonset, replicaset, pod (did you mean deployment?)"
+            "unsupported kind \"deploymnt\"; supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout (did you mean deployment?)"
         );
     }
 
@@ -360,7 +348,10 @@ mod tests {
     fn what_lacks_a_sign_is_reported_with_the_sign() {
         let reported = |line| parse(&words(line), &[], Unnamed::None, false).unwrap_err().to_string();
         for (line, expected) in [
-            ("web side=:v2", "supported: deployment, statefulset, daemonset, replicaset, pod"),
+            (
+                "web side=:v2",
+                "supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout",
+            ),
             ("deploy/web side:=v2", "did you mean side=:v2?"),
             ("deploy/web side:=:v2", "did you mean side=:v2?"),
             ("deploy/web side:=acme/side:v2", "did you mean side=acme/side:v2?"),

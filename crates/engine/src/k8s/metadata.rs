@@ -22,7 +22,9 @@ pub fn is_terminating(object: &Value) -> bool {
 
 /// Returns whether an object's controller has seen its present spec.
 pub fn is_observed(object: &Value) -> bool {
-    let generation = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0);
+    // A Rollout of Argo's has it as text.
+    let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
+    let generation = |pointer: &str| object.pointer(pointer).and_then(number).unwrap_or(0);
     generation("/status/observedGeneration") >= generation("/metadata/generation")
 }
 

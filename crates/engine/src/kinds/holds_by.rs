@@ -1,16 +1,20 @@
 //! What keeps a workload's controller from replacing pods after its template has changed, and how that shows.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{has_on_delete, is_on_delete};
+use super::{is_hold, is_on_delete};
 
 const PAUSED: &str = "/spec/paused";
 const UPDATE_STRATEGY: &str = "/spec/updateStrategy";
 
 /// Where `fieldsV1` says who has set what holds a controller.
-pub const NOTED_AT: [&str; 3] =
-    ["/f:spec/f:paused", "/f:spec/f:updateStrategy/f:type", "/f:spec/f:updateStrategy/f:rollingUpdate/f:partition"];
+pub const NOTED_AT: [&str; 4] = [
+    "/f:spec/f:paused",
+    "/f:spec/f:updateStrategy/f:type",
+    "/f:spec/f:updateStrategy/f:rollingUpdate/f:partition",
+    "/f:spec/f:updateStrategy/f:paused",
+];
 
 /// What becomes of the pods of a paused Deployment once its rollouts are resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,6 +49,8 @@ pub enum HoldsBy {
     /// The same; where `spec.updateStrategy.rollingUpdate.partition` is above 0, the partition above every ordinal instead,
     /// so that a lost pod below it comes back at the old revision.
     OnDeleteOrPartition,
+    /// `spec.updateStrategy.paused`.
+    StrategyPaused,
     /// Nothing has to: it never replaces pods because of its template.
     Nothing,
 }
@@ -54,8 +60,21 @@ impl HoldsBy {
     pub fn field(self) -> Option<&'static str> {
         match self {
             Self::Paused => Some(PAUSED),
-            Self::OnDelete | Self::OnDeleteOrPartition => Some(UPDATE_STRATEGY),
+            Self::OnDelete | Self::OnDeleteOrPartition | Self::StrategyPaused => Some(UPDATE_STRATEGY),
             Self::Nothing => None,
+        }
+    }
+
+    /// Returns the update strategy that takes the place of this one while pods are updated.
+    pub fn hold(self, strategy: &Value) -> Value {
+        match (self, strategy) {
+            (Self::StrategyPaused, Value::Object(fields)) => {
+                let mut held = fields.clone();
+                held.insert("paused".into(), true.into());
+                Value::Object(held)
+            }
+            (Self::StrategyPaused, _) => json!({"paused": true}),
+            _ => json!({"type": "OnDelete"}),
         }
     }
 
@@ -71,11 +90,12 @@ impl HoldsBy {
 
     /// Returns where in `fieldsV1` that is noted. Who has put a strategy back may own the rest of it still.
     fn noted_at(self, object: &Value) -> Option<&'static str> {
-        let [paused, strategy, partition] = NOTED_AT;
+        let [paused, strategy, partition, strategy_paused] = NOTED_AT;
         match self {
             Self::Paused => Some(paused),
             Self::OnDeleteOrPartition if !is_on_delete(object) => Some(partition),
             Self::OnDelete | Self::OnDeleteOrPartition => Some(strategy),
+            Self::StrategyPaused => Some(strategy_paused),
             Self::Nothing => None,
         }
     }
@@ -84,7 +104,7 @@ impl HoldsBy {
     /// a rollout finds unset. Such a controller, once it is released, replaces the pods that a rollout has left out: it goes
     /// by each pod's own label. All pods of a ReplicaSet that took the template count as updated.
     pub fn restores_the_field(self) -> bool {
-        matches!(self, Self::OnDelete | Self::OnDeleteOrPartition)
+        matches!(self, Self::OnDelete | Self::OnDeleteOrPartition | Self::StrategyPaused)
     }
 
     /// Returns whether an object is held, by a rollout or by a user; `applied` is the value of the field that the user
@@ -92,8 +112,8 @@ impl HoldsBy {
     pub fn is_held(self, object: &Value, applied: impl FnOnce() -> Option<Value>) -> bool {
         match self {
             Self::Paused => is_paused(object),
-            Self::OnDelete | Self::OnDeleteOrPartition => {
-                is_on_delete(object) && !applied().is_some_and(|applied| has_on_delete(&applied))
+            Self::OnDelete | Self::OnDeleteOrPartition | Self::StrategyPaused => {
+                is_on_delete(object) && !applied().is_some_and(|applied| is_hold(&applied))
             }
             Self::Nothing => false,
         }
@@ -104,13 +124,13 @@ impl HoldsBy {
     pub fn release(self, object: &Value, before: Option<&Value>) -> Option<(&'static str, Option<Value>)> {
         match self {
             Self::Paused => is_paused(object).then_some((PAUSED, None)),
-            Self::OnDelete | Self::OnDeleteOrPartition => {
+            Self::OnDelete | Self::OnDeleteOrPartition | Self::StrategyPaused => {
                 let partition = |strategy: &Value| {
                     strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or(0)
                 };
                 let present = object.pointer(UPDATE_STRATEGY)?;
                 // Another strategy is somebody else's, and lets the controller act.
-                let holds = |before: &&Value| is_on_delete(object) || partition(present) > partition(before);
+                let holds = |before: &&Value| is_hold(present) || partition(present) > partition(before);
                 let before = before.filter(|before| present != *before).filter(holds)?;
                 Some((UPDATE_STRATEGY, Some(before.clone())))
             }

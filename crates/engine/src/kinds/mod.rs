@@ -7,10 +7,11 @@
 //! To add a kind: its `SPEC`, a variant of [`WorkloadKind`], its place in `ALL` and in [`WorkloadKind::spec`]. An answer
 //! that no kind gave before is a variant of that question's enum, and the compiler names every place that has to know it.
 
-mod clone_set;
+mod argo_rollout;
 mod daemon_set;
 mod deployment;
 mod holds_by;
+mod kruise;
 mod stateful_set;
 
 use std::fmt;
@@ -22,10 +23,10 @@ use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
-pub use clone_set::{Course, Foresee, Foreseen, Obstacle};
 pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
+pub use kruise::{Course, Foresee, Foreseen, Obstacle};
 
-/// The workload kinds whose pods can be updated in place, by this program or by their own controllers.
+/// The workload kinds whose pods this program updates in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum WorkloadKind {
     Deployment,
@@ -37,6 +38,12 @@ pub enum WorkloadKind {
     Pod,
     /// `apps.kruise.io/v1alpha1` CloneSet.
     CloneSet,
+    /// `apps.kruise.io/v1beta1` StatefulSet.
+    AdvancedStatefulSet,
+    /// `apps.kruise.io/v1alpha1` DaemonSet.
+    AdvancedDaemonSet,
+    /// `argoproj.io/v1alpha1` Rollout.
+    Rollout,
 }
 
 /// The resource that every kind's pods are read and written as.
@@ -66,15 +73,20 @@ pub struct KindSpec {
     pub plural: &'static str,
     /// As in `deployment/web`.
     pub singular: &'static str,
+    /// Whose defaults the API server or a webhook fills in, by the name of a type; empty where that is `kind`.
+    defaults: &'static str,
     /// As kubectl abbreviates it.
     pub short_names: &'static [&'static str],
     /// The JSON pointer of the pod template; empty where the object is its own.
     template: &'static str,
     /// The JSON pointer of the label selector of its pods.
     selector: Option<&'static str>,
-    /// What the kind's own controller does with a change, where that one updates the pods in place and this program does
-    /// not. A server may lack such a kind: no server is asked, and two manifests are compared by this.
+    /// What the kind's own controller does with a change, where that one can update the pods in place: two manifests are
+    /// compared by this.
     pub(crate) foresee: Option<Foresee>,
+    /// What of an object leaves to its controller when or which pods change, so that this program cannot take its place: a
+    /// path, and that.
+    pub(crate) left_to_controller: fn(&Value) -> Option<(String, String)>,
     /// The kind of the objects that it controls and that control its pods.
     owns_through: Option<WorkloadKind>,
     replicas: Replicas,
@@ -91,6 +103,8 @@ pub struct KindSpec {
     /// Whether the API server lets nobody change a field of `spec`, beside the template.
     pub(crate) is_fixed: fn(&str) -> bool,
     has_kubectl_rollout: bool,
+    /// The label of pods that has the last part of their revision's name, beside the one that has the name.
+    pub(crate) short_revision: Option<&'static str>,
     /// Labels of pods that its controller writes.
     pod_labels: &'static [&'static str],
     /// Prefixes of labels and annotations of pods that its controller writes.
@@ -108,10 +122,12 @@ const OF_APPS: KindSpec = KindSpec {
     version: "v1",
     plural: "",
     singular: "",
+    defaults: "",
     short_names: &[],
     template: "/spec/template",
     selector: Some("/spec/selector"),
     foresee: None,
+    left_to_controller: |_| None,
     owns_through: None,
     replicas: Replicas::Spec,
     revisions: Revisions::None,
@@ -122,6 +138,7 @@ const OF_APPS: KindSpec = KindSpec {
     rolling_out: |_| None,
     is_fixed: |field| field == "selector",
     has_kubectl_rollout: true,
+    short_revision: None,
     pod_labels: &[],
     pod_prefixes: &[],
     counters: &[],
@@ -215,6 +232,11 @@ impl KindSpec {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Returns whether a kind that every server has is called the same, and meant where no group is given.
+    fn is_namesake(&self) -> bool {
+        self.singular.contains('.')
+    }
+
     /// Returns the resource with its group, as `kubectl` prints it with `-o name`.
     pub fn resource(&self) -> String {
         if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) }
@@ -260,8 +282,17 @@ impl Revisions {
 }
 
 impl WorkloadKind {
-    pub const ALL: [Self; 6] =
-        [Self::Deployment, Self::StatefulSet, Self::DaemonSet, Self::ReplicaSet, Self::Pod, Self::CloneSet];
+    pub const ALL: [Self; 9] = [
+        Self::Deployment,
+        Self::StatefulSet,
+        Self::DaemonSet,
+        Self::ReplicaSet,
+        Self::Pod,
+        Self::CloneSet,
+        Self::AdvancedStatefulSet,
+        Self::AdvancedDaemonSet,
+        Self::Rollout,
+    ];
 
     pub fn spec(self) -> &'static KindSpec {
         match self {
@@ -270,18 +301,21 @@ impl WorkloadKind {
             Self::DaemonSet => &daemon_set::SPEC,
             Self::ReplicaSet => &REPLICA_SET,
             Self::Pod => &POD,
-            Self::CloneSet => &clone_set::SPEC,
+            Self::CloneSet => &kruise::CLONE_SET,
+            Self::AdvancedStatefulSet => &kruise::STATEFUL_SET,
+            Self::AdvancedDaemonSet => &kruise::DAEMON_SET,
+            Self::Rollout => &argo_rollout::SPEC,
         }
     }
 
-    /// Returns the kinds whose pods this program updates.
-    pub fn updated_here() -> impl Iterator<Item = Self> + Clone {
-        Self::ALL.into_iter().filter(|kind| kind.is_updated_here())
+    /// Returns the kinds that every server has.
+    pub fn built_in() -> impl Iterator<Item = Self> + Clone {
+        Self::ALL.into_iter().filter(|kind| kind.is_built_in())
     }
 
-    /// Returns whether this program updates its pods.
-    pub fn is_updated_here(self) -> bool {
-        self.spec().foresee.is_none()
+    /// Returns whether every server has it.
+    pub fn is_built_in(self) -> bool {
+        matches!(self.spec().group, "" | "apps")
     }
 
     /// Finds the kind that a user means: plural, singular, short name or kind, in any case, with or without
@@ -291,14 +325,13 @@ impl WorkloadKind {
         let (name, rest) = word.split_once('.').unwrap_or((&word, ""));
         Self::ALL.into_iter().find(|kind| {
             let spec = kind.spec();
-            let named = name == spec.plural
-                || name == spec.singular
-                || name == spec.kind.to_lowercase()
-                || spec.short_names.contains(&name);
-            let qualified = rest.is_empty()
+            let singular = spec.singular.split('.').next();
+            let named = name == spec.plural || Some(name) == singular || name == spec.kind.to_lowercase();
+            let is_short = spec.short_names.contains(&name);
+            let qualified = rest.is_empty() && (is_short || !spec.is_namesake())
                 || rest == spec.group
                 || rest.strip_prefix(spec.version).is_some_and(|group| group.trim_start_matches('.') == spec.group);
-            named && qualified
+            (named || is_short) && qualified
         })
     }
 
@@ -307,9 +340,15 @@ impl WorkloadKind {
         Self::named(kind).filter(|known| known.spec().api_version() == api_version)
     }
 
-    /// Finds the kind of this name, of whatever group and version.
+    /// Finds the kind of this name, of whatever group and version: of namesakes the one that every server has.
     pub fn named(kind: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.spec().kind == kind)
+    }
+
+    /// Finds the kind that an owner reference names, of whatever version.
+    pub fn of_owner(api_version: &str, kind: &str) -> Option<Self> {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        Self::ALL.into_iter().find(|known| known.spec().kind == kind && known.spec().group == group)
     }
 
     /// Returns the kind that was most likely meant where a manifest's is none that the API server has: the groups of Kubernetes
@@ -354,15 +393,19 @@ impl WorkloadKind {
         Self::ALL.into_iter().find(|kind| kind.owns_through() == Some(self))
     }
 
-    /// Returns the kinds that users write to have pods made, and whose pods this program updates: none that another kind's
-    /// controller makes.
+    /// Returns the kinds of every server that users write to have pods made: none that another kind's controller makes.
     pub fn written_by_users() -> impl Iterator<Item = Self> {
-        Self::updated_here().filter(|kind| kind.has_template() && kind.made_by().is_none())
+        Self::built_in().filter(|kind| kind.has_template() && kind.made_by().is_none())
     }
 
     /// Returns the kinds whose objects select pods, each before the one through which it owns them.
     pub fn selecting() -> impl Iterator<Item = Self> {
         Self::written_by_users().flat_map(|kind| [Some(kind), kind.owns_through()]).flatten()
+    }
+
+    /// Returns whether a template of its can change without pods being replaced.
+    pub fn can_be_durable(self) -> bool {
+        (self.spec().left_to_controller)(&Value::Null).is_none()
     }
 
     /// Returns where the number of its pods is.
@@ -387,12 +430,13 @@ impl WorkloadKind {
     /// Returns how manifests merge into its objects.
     pub fn merge(self) -> Schema {
         // `kubectl apply` merges what is no built-in type as JSON.
-        if matches!(self.spec().group, "" | "apps") { self.defaults() } else { Schema::PLAIN }
+        if self.is_built_in() { self.defaults() } else { Schema::PLAIN }
     }
 
     /// Returns what the API server fills in.
     pub fn defaults(self) -> Schema {
-        Schema::named(self.spec().kind)
+        let spec = self.spec();
+        Schema::named(if spec.defaults.is_empty() { spec.kind } else { spec.defaults })
     }
 
     pub fn has_kubectl_rollout(self) -> bool {
@@ -422,9 +466,11 @@ pub fn is_counter(annotation: &str) -> bool {
     WorkloadKind::ALL.into_iter().any(|kind| kind.spec().counters.contains(&annotation))
 }
 
-/// Returns the number of the revision that a Deployment, or a ReplicaSet of its, is at.
+/// Returns the number of the revision that an owner of ReplicaSets, or a ReplicaSet of its, is at.
 pub fn deployment_revision(object: &Value) -> Option<i64> {
-    object.pointer("/metadata/annotations")?.get(DEPLOYMENT_REVISION)?.as_str()?.parse().ok()
+    let annotations = object.pointer("/metadata/annotations")?;
+    let number = |key: &str| annotations.get(key)?.as_str()?.parse().ok();
+    number(DEPLOYMENT_REVISION).or_else(|| number(argo_rollout::REVISION))
 }
 
 /// Reads a number of an object's status; 0 where there is none.
@@ -434,12 +480,13 @@ fn status(object: &Value, field: &str) -> i64 {
 
 /// Whether the controller replaces a pod only once somebody has deleted it.
 pub fn is_on_delete(object: &Value) -> bool {
-    object.pointer("/spec/updateStrategy").is_some_and(has_on_delete)
+    object.pointer("/spec/updateStrategy").is_some_and(is_hold)
 }
 
-/// Returns whether a controller with this update strategy replaces no pod by itself.
-pub fn has_on_delete(strategy: &Value) -> bool {
-    strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
+/// Returns whether a controller with this update strategy replaces no pod by itself: OnDelete, or paused.
+pub fn is_hold(strategy: &Value) -> bool {
+    let is_paused = strategy.get("paused").and_then(Value::as_bool) == Some(true);
+    is_paused || strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
 }
 
 /// `maxUnavailable` of an update strategy; the default is one pod.

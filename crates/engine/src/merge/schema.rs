@@ -147,6 +147,16 @@ CloneSetScaleStrategy disablePVCReuse?
 CloneSetSpec minReadySeconds? replicas=1 revisionHistoryLimit=10 updateStrategy:CloneSetUpdateStrategy={}
   selector:LabelSelector template:KruiseTemplate volumeClaimTemplates:CloneSetClaim scaleStrategy:CloneSetScaleStrategy
 CloneSet metadata:ObjectMeta spec:CloneSetSpec
+KruiseStatefulSetRollingUpdate partition=0 maxUnavailable=1 podUpdatePolicy?=ReCreate paused? minReadySeconds=0
+KruiseStatefulSetUpdateStrategy rollingUpdate:KruiseStatefulSetRollingUpdate=@ifRolling type?=RollingUpdate
+KruiseStatefulSetSpec podManagementPolicy?=OrderedReady updateStrategy:KruiseStatefulSetUpdateStrategy={} replicas=1
+  revisionHistoryLimit=10 serviceName? selector:LabelSelector template:KruiseTemplate volumeClaimTemplates:CloneSetClaim
+KruiseStatefulSet metadata:ObjectMeta spec:KruiseStatefulSetSpec
+KruiseDaemonSetRollingUpdate rollingUpdateType?=Standard
+KruiseDaemonSetUpdateStrategy rollingUpdate:KruiseDaemonSetRollingUpdate=@ifRolling type?=RollingUpdate
+KruiseDaemonSetSpec burstReplicas=250 updateStrategy:KruiseDaemonSetUpdateStrategy={} minReadySeconds?
+  revisionHistoryLimit=10 selector:LabelSelector
+KruiseDaemonSet metadata:ObjectMeta spec:KruiseDaemonSetSpec
 ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

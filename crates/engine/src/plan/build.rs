@@ -248,7 +248,7 @@ pub fn workload_of(pod: &Pod) -> Option<WorkloadRef> {
     let owner = pod.controller()?;
     let namespace = pod.key.namespace.clone();
     let workload = |kind: WorkloadKind, name: &str| WorkloadRef { kind, namespace, name: name.to_owned() };
-    let kind = WorkloadKind::named(&owner.kind).filter(|kind| kind.is_updated_here())?;
+    let kind = WorkloadKind::of_owner(&owner.api_version, &owner.kind)?;
     let hash = pod.labels.get(POD_TEMPLATE_HASH);
     let deployment = hash.and_then(|hash| owner.name.strip_suffix(&format!("-{hash}")));
     match kind.made_by().zip(deployment) {

@@ -69,8 +69,10 @@ impl DurablePlan {
                 ];
                 steps.into_iter().flatten().chain(last).collect()
             }
-            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition => {
-                let hold = if kind.has_partition() && self.partition() > 0 {
+            HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::StrategyPaused => {
+                let hold = if kind.holds_by() == HoldsBy::StrategyPaused {
+                    "set the new template, with the update strategy paused"
+                } else if kind.has_partition() && self.partition() > 0 {
                     "set the new template, with the partition above every pod"
                 } else {
                     "set the new template, with the update strategy OnDelete"
@@ -96,6 +98,10 @@ pub(super) fn durable(context: &Context<'_>, take_over: bool, reasons: &mut Vec<
     }
     if let Some((owner, name, _)) = workload.controller() {
         reasons.push(Reason::OwnerIsControlled { kind: owner, name });
+        return None;
+    }
+    if let Some((path, what)) = (kind.spec().left_to_controller)(&workload.object) {
+        reasons.push(Reason::LeftToController { path, what });
         return None;
     }
     let mut rollout = Rollout { change, only: only(context), ..Rollout::default() };

@@ -81,6 +81,10 @@ fn without_lock(live: &Snapshot) -> RolloutState {
             HoldsBy::Paused => {
                 ("a rollout that another client ended left it paused", "a rollout paused it, and its lock was removed")
             }
+            HoldsBy::StrategyPaused => (
+                "a rollout that another client ended left the update strategy paused",
+                "a rollout paused the update strategy, and its lock was removed",
+            ),
             _ if kinds::is_on_delete(&live.workload.object) => (
                 "a rollout that another client ended left the update strategy OnDelete",
                 "a rollout set the update strategy OnDelete, and its lock was removed",

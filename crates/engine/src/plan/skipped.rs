@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::target::UPDATED_BY_CONTROLLER;
 use crate::kinds::WorkloadKind;
 use crate::plan::outline::{Hook, Outline, Written};
 
@@ -33,8 +32,6 @@ pub enum SkippedBecause {
     Hook(Hook),
     /// A kind of another group or version has this name.
     OtherVersion(WorkloadKind),
-    /// Its own controller updates the pods.
-    ItsController,
     OtherKind,
 }
 
@@ -58,15 +55,11 @@ pub enum SkippedChange {
 ///
 /// # Errors
 /// Why it is skipped.
-pub fn taken(
-    (api_version, kind): (&str, &str),
-    hook: Option<Hook>,
-    is_taken: fn(WorkloadKind) -> bool,
-) -> Result<WorkloadKind, SkippedBecause> {
-    match (hook, WorkloadKind::from_manifest(api_version, kind), WorkloadKind::named(kind)) {
+pub fn taken((api_version, kind): (&str, &str), hook: Option<Hook>) -> Result<WorkloadKind, SkippedBecause> {
+    let namesake = WorkloadKind::of_owner(api_version, kind).or_else(|| WorkloadKind::named(kind));
+    match (hook, WorkloadKind::from_manifest(api_version, kind), namesake) {
         (Some(hook), _, _) => Err(SkippedBecause::Hook(hook)),
-        (None, Some(known), _) if is_taken(known) => Ok(known),
-        (None, Some(_), _) => Err(SkippedBecause::ItsController),
+        (None, Some(known), _) => Ok(known),
         (None, None, Some(known)) => Err(SkippedBecause::OtherVersion(known)),
         (None, None, None) => Err(SkippedBecause::OtherKind),
     }
@@ -81,7 +74,6 @@ impl SkippedBecause {
             Self::OtherVersion(known) => {
                 format!("of this kind only {} is updated in place", known.spec().api_version())
             }
-            Self::ItsController => UPDATED_BY_CONTROLLER.to_owned(),
             Self::OtherKind => "not a kind that is updated in place".to_owned(),
         }
     }
@@ -118,7 +110,7 @@ pub(super) fn of_two<M: Written>(old: &[M], new: &[M], namespace: Option<&str>) 
         for object in objects {
             let [api_version, kind, given, name] = object.identity();
             let hook = Hook::of(object.object());
-            let Err(why) = taken((api_version, kind), hook, |_| true) else { continue };
+            let Err(why) = taken((api_version, kind), hook) else { continue };
             let group = api_version.split_once('/').map_or("", |(group, _)| group);
             let place = if given.is_empty() { namespace.unwrap_or_default() } else { given };
             let [group, kind, place, name] = [group, kind, place, name].map(str::to_owned);

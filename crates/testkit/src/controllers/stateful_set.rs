@@ -58,10 +58,11 @@ impl<A: Api> Sync<'_, A> {
         number(&self.set, &["spec", "ordinals", "start"])
     }
 
-    /// `None` under OnDelete.
+    /// `None` under OnDelete, and of a CloneSet that is paused.
     fn partition(&self) -> Option<i64> {
         let strategy = at(&self.set, &["spec", "updateStrategy"]);
-        (text(strategy, &["type"]) != "OnDelete").then(|| number(strategy, &["rollingUpdate", "partition"]))
+        let is_held = text(strategy, &["type"]) == "OnDelete" || at(strategy, &["paused"]) == true;
+        (!is_held).then(|| number(strategy, &["rollingUpdate", "partition"]))
     }
 
     /// `OrderedReady`: one after the other.

@@ -196,6 +196,10 @@ impl Reason {
             Self::ControllerNotInPlace { course: Course::NotKnown, .. } => {
                 "leave it out of this change, or ask whoever runs the controller what it does"
             }
+            Self::LeftToController { .. } => {
+                let what = "change only the pods (--pods-only); or let its controller do it, and watch the pods: ";
+                return Hint::from(what).command(of_it(inplace("follow")));
+            }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",
             Self::ServerTooOld { .. } => {

@@ -167,6 +167,7 @@ findings! {
         Course::RefusesChange => format!("its admission webhook refuses the change, since {because}"),
         Course::NotKnown => format!("what its controller does is not known, since {because}"),
     };
+    LeftToController { path: String, what: String } => format!("{path} leaves to its controller {what}");
     ManifestsNotMergeable { message: String } => format!("the manifests cannot be merged: {message}");
     /// `moved` is one sentence.
     PlanStale { path: String, moved: String } => moved.clone();
@@ -228,6 +229,7 @@ impl Reason {
             | Self::VolumeClaimTemplateChanges { path }
             | Self::OwnerFieldImmutable { path }
             | Self::ControllerNotInPlace { path, .. }
+            | Self::LeftToController { path, .. }
             | Self::PlanStale { path, .. }
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }

@@ -254,9 +254,18 @@ findings! {
         "revision {revision} (replicaset/{name}) leaves the history at the first step, even if the rollout is rolled back (revisionHistoryLimit 1)"
     );
     OnDeleteLeft { before: String } => format!(
-        "a superseded rollout has left the updateStrategy OnDelete in place of {before}, and this update keeps it; after it, status names the command that puts it back"
+        "a superseded rollout has left its own updateStrategy in place of {before}, and this update keeps it; after it, status names the command that puts it back"
     );
     ServerWarning { message: String } => format!("the server says: {message}");
+    /// What its own controller does with the same change: how many pods it updates in place and replaces, and of how many
+    /// that is not known, as it rests on a feature gate.
+    ItsController { in_place: usize, replaced: usize, not_known: usize, since: String } => {
+        let part = |pods: usize, what: &str| (pods > 0).then(|| format!("{what} {}", count(pods, "pod")));
+        let parts = [part(*replaced, "replace"), part(*in_place, "update in place"), part(*not_known, "perhaps replace")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let since = if since.is_empty() { String::new() } else { format!(", since {since}") };
+        format!("left to its own controller, as after kubectl apply, the change would {}{since}; kubectl inplace holds that controller and changes the pods itself", parts.join(", "))
+    };
     UpdatedByController {
         /// Which pods it leaves unchanged, or when it goes on.
         limits: Vec<String>,

@@ -26,6 +26,7 @@ pub use restart_policy::{RestartPolicy, StaysDown};
 pub use status::{Condition, ContainerState, ContainerStatus, PodStatus, Running, Terminated, Waiting};
 
 use crate::k8s::names::{ContainerName, PodKey, Uid};
+use crate::kinds::WorkloadKind;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pod {
@@ -79,11 +80,18 @@ impl ImageSet {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
+    pub api_version: String,
     /// The owner's kind, such as `ReplicaSet`.
     pub kind: String,
     pub name: String,
     pub uid: Uid,
     pub controller: bool,
+}
+
+impl OwnerReference {
+    pub fn is(&self, kind: WorkloadKind) -> bool {
+        WorkloadKind::of_owner(&self.api_version, &self.kind) == Some(kind)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]

@@ -106,7 +106,7 @@ fn by_reference<'a, M: Written>(
     let mut order = Vec::new();
     for object in objects {
         let [api_version, kind, given, name] = object.identity();
-        let Ok(kind) = skipped::taken((api_version, kind), Hook::of(object.object()), |_| true) else { continue };
+        let Ok(kind) = skipped::taken((api_version, kind), Hook::of(object.object())) else { continue };
         let given = Some(given).filter(|given| !given.is_empty()).or(namespace);
         let namespace = given.unwrap_or_default().to_owned();
         let reference = WorkloadRef { kind, namespace, name: name.to_owned() };

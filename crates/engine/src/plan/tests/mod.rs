@@ -356,6 +356,7 @@ fn no_reason_and_no_warning_is_without_a_situation() {
     // What nodes have to pull is computed once the plan is made.
     let offline = [
         WarningCode::UpdatedByController,
+        WarningCode::ItsController,
         WarningCode::WorkloadAdded,
         WarningCode::WorkloadRemoved,
         WarningCode::NotPulledFirst,

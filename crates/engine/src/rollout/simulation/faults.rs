@@ -179,8 +179,13 @@ impl Fault {
             Self::TakesAskedForResized => resized::show_as_asked(pod),
             Self::IgnoresOtherSize if resized::is_foreign(pod) => resized::show_as_before(pod),
             Self::TakesTheReleased if pod.owners.is_empty() => {
-                let owner =
-                    |uid| OwnerReference { kind: "StatefulSet".into(), name: "web".into(), uid, controller: true };
+                let owner = |uid| OwnerReference {
+                    api_version: "apps/v1".into(),
+                    kind: "StatefulSet".into(),
+                    name: "web".into(),
+                    uid,
+                    controller: true,
+                };
                 pod.owners = goal.controllers.iter().cloned().map(owner).collect();
             }
             Self::StaysAtAFailure if goal.is_back() => {

@@ -126,6 +126,7 @@ impl Scenario {
             labels: [("app".to_owned(), "web".to_owned())].into(),
             annotations: Default::default(),
             owners: vec![OwnerReference {
+                api_version: "apps/v1".into(),
                 kind: "DaemonSet".into(),
                 name: "web".into(),
                 uid: "owner".into(),

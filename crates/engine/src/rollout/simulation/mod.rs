@@ -514,6 +514,7 @@ fn pod(key: &PodKey, images: &[(&str, &str)], scenario: &Scenario) -> Pod {
         labels: labels(scenario),
         annotations: BTreeMap::new(),
         owners: vec![OwnerReference {
+            api_version: "apps/v1".into(),
             kind: "StatefulSet".into(),
             name: "web".into(),
             uid: "owner".into(),

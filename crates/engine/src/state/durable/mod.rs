@@ -149,7 +149,7 @@ pub fn next(owner: &Owner<'_>) -> Decision {
 fn table(kind: WorkloadKind) -> &'static Table<'static> {
     match kind.holds_by() {
         HoldsBy::Paused => &DEPLOYMENT,
-        HoldsBy::OnDeleteOrPartition => &STATEFUL_SET,
+        HoldsBy::OnDeleteOrPartition | HoldsBy::StrategyPaused => &STATEFUL_SET,
         HoldsBy::OnDelete => &DAEMON_SET,
         HoldsBy::Nothing => &REPLICA_SET,
     }

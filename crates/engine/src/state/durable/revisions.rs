@@ -60,7 +60,7 @@ pub fn lacks_no_more(revision: &Value, template: &Value, change: &Change) -> boo
 /// under the user's own OnDelete they get it when they are created again, and the label shows which are left.
 pub fn is_left_older(ours: &Lock, target: &Value, revisions: &[Value], label: &str) -> bool {
     let brings_all = |revision: &Value| lacks_no_more(revision, target, &ours.rollout.change);
-    ours.rollout.strategy.as_ref().is_some_and(kinds::has_on_delete)
+    ours.rollout.strategy.as_ref().is_some_and(kinds::is_hold)
         && labelled(revisions, label).is_some_and(|revision| !brings_all(revision))
 }
 

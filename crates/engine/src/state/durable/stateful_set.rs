@@ -12,7 +12,7 @@ use super::owner::{Owner, has_own_lock, is_observed, is_template_set};
 use super::step::{CLOSE, OBSERVED, REMOVE_REMAINS, Step, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write};
 use super::{CHANGED_MEANWHILE, integer, revisions, text};
 use crate::change::same;
-use crate::kinds::{HoldsBy, has_on_delete};
+use crate::kinds::{HoldsBy, Replicas, RevisionLabel, Revisions, is_hold};
 use crate::state::manager::is_same_writer;
 use crate::state::outcome::EndResult;
 
@@ -94,14 +94,14 @@ fn saved_strategy(owner: &Owner<'_>) -> Value {
 /// The saved one, which divides the pods; 0 where it does not.
 fn partition(owner: &Owner<'_>) -> i64 {
     let saved = saved_strategy(owner);
-    if has_on_delete(&saved) { 0 } else { partition_of(&saved) }
+    if is_hold(&saved) || !owner.kind.has_partition() { 0 } else { partition_of(&saved) }
 }
 
 /// The strategy while pods are updated: the controller must not replace any.
 fn working_strategy(owner: &Owner<'_>) -> Value {
     let partition = partition(owner);
     if partition == 0 {
-        return json!({"type": "OnDelete"});
+        return owner.kind.holds_by().hold(&saved_strategy(owner));
     }
     let above_all = owner.integer("/spec/ordinals/start").saturating_add(replicas(owner));
     let mut strategy = saved_strategy(owner);
@@ -114,7 +114,7 @@ fn working_strategy(owner: &Owner<'_>) -> Value {
 /// A StatefulSet was scaled up meanwhile: a pod above the partition would be replaced.
 fn is_partition_low(owner: &Owner<'_>) -> bool {
     let (present, saved) = (strategy(owner), partition(owner));
-    saved > 0 && !has_on_delete(present) && partition_of(present) > saved && *present != working_strategy(owner)
+    saved > 0 && !is_hold(present) && partition_of(present) > saved && *present != working_strategy(owner)
 }
 
 /// The strategy keeps the controller from replacing pods.
@@ -133,17 +133,23 @@ fn replicas(owner: &Owner<'_>) -> i64 {
 
 /// The pods that the controller counts as updated, and those that it wants.
 fn counts(owner: &Owner<'_>) -> (i64, i64) {
-    if owner.kind.has_partition() {
-        (owner.integer("/status/updatedReplicas"), replicas(owner))
-    } else {
-        (owner.integer("/status/updatedNumberScheduled"), owner.integer("/status/desiredNumberScheduled"))
+    match owner.kind.replicas() {
+        Replicas::Spec | Replicas::One => (owner.integer("/status/updatedReplicas"), replicas(owner)),
+        Replicas::Scheduled => {
+            (owner.integer("/status/updatedNumberScheduled"), owner.integer("/status/desiredNumberScheduled"))
+        }
     }
+}
+
+/// Whether the status names the revision of the template, by whose name the pods are labelled.
+fn names_its_revision(owner: &Owner<'_>) -> bool {
+    owner.kind.revisions() == Revisions::ControllerRevisions(RevisionLabel::Name)
 }
 
 /// The revision of the template: a StatefulSet names it. A DaemonSet's controller may renumber it: it compares pods with
 /// the newest one that holds the template.
 fn revision<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
-    if owner.kind.has_partition() {
+    if names_its_revision(owner) {
         let named = text(owner.object, "/status/updateRevision");
         owner.owned.iter().find(|known| revisions::name_of(known) == named)
     } else {
@@ -153,7 +159,7 @@ fn revision<'a>(owner: &Owner<'a>) -> Option<&'a Value> {
 
 /// The value of the pods' label: a StatefulSet's is the name of the revision, a DaemonSet's its hash.
 fn label(owner: &Owner<'_>) -> Option<String> {
-    if owner.kind.has_partition() {
+    if names_its_revision(owner) {
         Some(text(owner.object, "/status/updateRevision").to_owned())
     } else {
         revision(owner).map(|revision| revisions::hash_of(revision).to_owned())
@@ -221,7 +227,11 @@ fn conflict(owner: &Owner<'_>) -> Option<&'static str> {
 /// controller may have replaced them.
 fn was_restored_by_another(owner: &Owner<'_>) -> bool {
     let is_another = |manager: &str| !is_same_writer(manager, owner.field_manager);
-    owner.pods.replaced && HoldsBy::OnDelete.set_by(owner.object).any(is_another)
+    let held_by = match owner.kind.holds_by() {
+        HoldsBy::StrategyPaused => HoldsBy::StrategyPaused,
+        _ => HoldsBy::OnDelete,
+    };
+    owner.pods.replaced && held_by.set_by(owner.object).any(is_another)
 }
 
 fn set_template_and_strategy(owner: &Owner<'_>) -> ObjectWrite {

@@ -70,6 +70,7 @@ fn old_pod() -> Pod {
         labels: BTreeMap::new(),
         annotations: BTreeMap::new(),
         owners: vec![OwnerReference {
+            api_version: "apps/v1".into(),
             kind: "StatefulSet".into(),
             name: "web".into(),
             uid: "owner".into(),

@@ -139,7 +139,7 @@ impl OwnerRun {
                 let strategy = object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null);
                 if stateful_set::partition_of(strategy) > 0 { NewPods::Unknown } else { NewPods::AsTemplate }
             }
-            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::Nothing => NewPods::AsTemplate,
+            HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::StrategyPaused | HoldsBy::Nothing => NewPods::AsTemplate,
         }
     }
 }

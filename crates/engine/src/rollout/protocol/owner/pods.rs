@@ -69,7 +69,7 @@ impl OwnerRun {
         if found.containers.is_empty() && !is_to_be_labelled && found.fields.progress_in(pod) == FieldProgress::Done {
             return None;
         }
-        Some(labelled(found, pod, revision))
+        Some(labelled(context, found, pod, revision))
     }
 
     /// The revision that a pod is to be labelled with, where that is known and the pod ends up in it.
@@ -87,7 +87,7 @@ impl OwnerRun {
         for position in 0..pods.len() {
             let Some(run) = pods.run(position) else { continue };
             if let Some(pod) = context.observed.pod(&run.goal.key) {
-                let goal = labelled(PodGoal::clone(&run.goal), pod, self.revision_of(context, pod));
+                let goal = labelled(context, PodGoal::clone(&run.goal), pod, self.revision_of(context, pod));
                 effects.0.push(Effect::Goal(position, goal.into()));
             }
             effects.0.push(Effect::Wake(position));
@@ -159,9 +159,12 @@ fn is_above_partition(context: TurnContext<'_>, pod: &Pod) -> bool {
     !durable::stateful_set::is_below_partition(strategy, object, &pod.key.name)
 }
 
-fn labelled(mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal {
+fn labelled(context: TurnContext<'_>, mut goal: PodGoal, pod: &Pod, revision: Option<&String>) -> PodGoal {
     if let Some(revision) = revision {
         goal.fields.label(pod, CONTROLLER_REVISION_HASH, revision);
+        if let Some(label) = context.goal.workload.kind.spec().short_revision {
+            goal.fields.label(pod, label, revision.rsplit('-').next().unwrap_or(revision));
+        }
     }
     goal
 }

@@ -22,7 +22,8 @@ const OLDER: &str = "registry.example/side:v0";
 pub(super) fn kind_of(kind: WorkloadKind) -> Kind {
     match kind.holds_by() {
         HoldsBy::Paused => Kind::Deployment,
-        HoldsBy::OnDeleteOrPartition => Kind::StatefulSet,
+        // A CloneSet of the type ReCreate replaces pods as a StatefulSet does, and is paused by a field of its own.
+        HoldsBy::OnDeleteOrPartition | HoldsBy::StrategyPaused => Kind::StatefulSet,
         HoldsBy::OnDelete => Kind::DaemonSet,
         HoldsBy::Nothing if kind.has_template() => Kind::ReplicaSet,
         HoldsBy::Nothing => Kind::Pod,
@@ -48,6 +49,7 @@ pub(super) fn wanted_template(scenario: &Scenario) -> Value {
 
 pub(super) fn strategy(scenario: &Scenario) -> Value {
     match (scenario.kind, scenario.on_delete) {
+        (WorkloadKind::CloneSet, paused) => json!({"type": "ReCreate", "paused": paused}),
         (_, true) => json!({"type": "OnDelete"}),
         (WorkloadKind::StatefulSet, false) => {
             json!({"type": "RollingUpdate", "rollingUpdate": {"partition": scenario.partition}})
@@ -92,6 +94,7 @@ fn owner(scenario: &Scenario) -> Value {
                 put(&mut owner, &["spec", "ordinals", "start"], json!(scenario.start));
             }
         }
+        HoldsBy::StrategyPaused => put(&mut owner, &["spec", "updateStrategy"], strategy(scenario)),
         HoldsBy::OnDelete => {
             put(&mut owner, &["spec", "updateStrategy"], strategy(scenario));
             put(&mut owner, &["metadata", "annotations", TEMPLATE_GENERATION], json!("1"));

@@ -231,14 +231,14 @@ impl Simulation {
         // What is refused is tried again at another sync.
         let actor = match self.scenario.kind.holds_by() {
             HoldsBy::Paused => Actor::DeploymentController,
-            HoldsBy::OnDeleteOrPartition => Actor::StatefulSetController,
+            HoldsBy::OnDeleteOrPartition | HoldsBy::StrategyPaused => Actor::StatefulSetController,
             HoldsBy::OnDelete => Actor::DaemonSetController,
             HoldsBy::Nothing => return,
         };
         let mut view = View { api: &mut self.api, caches: &self.caches, actor, nodes: self.nodes };
         match self.scenario.kind.holds_by() {
             HoldsBy::Paused => deployment::sync(&mut view, "", OWNER),
-            HoldsBy::OnDeleteOrPartition => stateful_set::sync(&mut view, "", OWNER),
+            HoldsBy::OnDeleteOrPartition | HoldsBy::StrategyPaused => stateful_set::sync(&mut view, "", OWNER),
             HoldsBy::OnDelete => self.daemon_sets.sync(&mut view, "", OWNER),
             HoldsBy::Nothing => Ok(()),
         }

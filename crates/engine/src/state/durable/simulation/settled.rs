@@ -182,7 +182,7 @@ impl Invariants {
     fn with_revisions(&mut self, api: &ApiServer, owner: &Value, forward: bool) {
         let present = at(owner, &["spec", "updateStrategy"]);
         self.check(*present == strategy(&self.scenario), || format!("the strategy is {present}"));
-        let is_stateful = self.scenario.kind == WorkloadKind::StatefulSet;
+        let is_stateful = matches!(self.scenario.kind, WorkloadKind::StatefulSet | WorkloadKind::CloneSet);
         let status = |field| text(owner, &["status", field]);
         if is_stateful && self.scenario.partition == 0 && !self.scenario.on_delete {
             self.check(status("currentRevision") == status("updateRevision"), || "the revisions differ".into());
@@ -232,7 +232,7 @@ impl Invariants {
             let differs = differs.map(|(_, key)| key.clone());
             self.check(differs.is_none(), || format!("{} has another {differs:?}", name(pod)));
             let revision = match self.scenario.kind {
-                WorkloadKind::StatefulSet if !is_below => Some(update.as_str()),
+                WorkloadKind::StatefulSet | WorkloadKind::CloneSet if !is_below => Some(update.as_str()),
                 WorkloadKind::DaemonSet => Some(hash),
                 _ => None,
             };

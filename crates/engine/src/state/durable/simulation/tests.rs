@@ -19,7 +19,8 @@ pub(super) const DISTURBED: u64 = 240;
 pub(super) const RACED: u64 = 240;
 pub(super) const OVERWRITTEN: u64 = 120;
 
-const KINDS: [WorkloadKind; 3] = [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet];
+const KINDS: [WorkloadKind; 4] =
+    [WorkloadKind::Deployment, WorkloadKind::StatefulSet, WorkloadKind::DaemonSet, WorkloadKind::CloneSet];
 
 /// Runs scenarios and gathers what broke, so that one run shows all of it.
 fn explore(seeds: u64, scenario: impl Fn(u64, WorkloadKind) -> Scenario) {

@@ -32,7 +32,11 @@ fn with(object: &Value, pointer: &str, value: Value) -> Value {
 fn courses(before: &Value, after: &Value) -> Vec<(String, Course)> {
     let filled = [before, after].map(|object| crate::kinds::WorkloadKind::CloneSet.defaults().fill(object));
     let [before, after] = &filled;
-    foresee(before, after).obstacles.into_iter().map(|obstacle| (obstacle.path, obstacle.course)).collect()
+    crate::kinds::WorkloadKind::CloneSet.spec().foresee.unwrap()(before, after)
+        .obstacles
+        .into_iter()
+        .map(|obstacle| (obstacle.path, obstacle.course))
+        .collect()
 }
 
 #[test]
