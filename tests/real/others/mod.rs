@@ -28,8 +28,9 @@ fn a_clone_set_is_updated_in_place_by_its_controller() {
     namespace.apply(&web("apps.kruise.io/v1alpha1", "CloneSet", "  updateStrategy: {type: InPlaceIfPossible}\n"));
     let before = namespace.wait_ready("app=web", 2);
     let image = format!("{}/app:v2", registry());
-    let patch =
-        format!("[{{\"op\": \"replace\", \"path\": \"/spec/template/spec/containers/0/image\", \"value\": \"{image}\"}}]");
+    let patch = format!(
+        "[{{\"op\": \"replace\", \"path\": \"/spec/template/spec/containers/0/image\", \"value\": \"{image}\"}}]"
+    );
     namespace.kubectl(&["patch", "cloneset", "web", "--type=json", "-p", &patch]);
     let updated = ["get", "cloneset", "web", "-o", "jsonpath={.status.updatedReadyReplicas}"];
     let seen = poll(|| (namespace.kubectl(&updated) == "2").then_some(()));
