@@ -51,7 +51,10 @@ others() { # NAME...: one of OpenKruise's versions at a time
   for name in "$@"; do
     case $name in
       kruise*) kruise "$name" ;;
-      argo-rollouts) crds "$name"; serve argo-rollouts; await 60 argo-rollouts ;;
+      argo-rollouts)
+        running argo-rollouts || crds "$name"
+        serve argo-rollouts
+        await 60 argo-rollouts ;;
     esac
   done
 }
@@ -64,6 +67,8 @@ kruise() { # NAME
     rm -f kruise.is
     crds "$1"
     webhooks "$1"
+    # A SidecarSet's revisions are kept there.
+    kubectl create namespace kruise-system --dry-run=client -o yaml | kubectl apply -f - >/dev/null
     echo "$wanted" >kruise.is
   fi
   serve kruise-manager
