@@ -15,7 +15,7 @@ build_other() { # NAME
   rm -rf "$new"; mkdir -p "$new/crds"
   # Without libc: kruise-daemon runs where there is none.
   CGO_ENABLED=0 compile "$HERE/others/$1" "$new/" tool
-  module=$(cd "$HERE/others/$1" && go list -m -f '{{.Dir}}' "$(sed -n 's/^require \(.*\) v.*/\1/p' go.mod)")
+  module=$(cd "$HERE/others/$1" && go list -f '{{.Module.Dir}}' tool | sort -u)
   case $1 in
     kruise*)
       mv "$new/kruise" "$new/kruise-manager"
@@ -51,7 +51,10 @@ others() { # NAME...: one of OpenKruise's versions at a time
   for name in "$@"; do
     case $name in
       kruise*) kruise "$name" ;;
-      argo-rollouts) crds "$name"; serve argo-rollouts; await 60 argo-rollouts ;;
+      argo-rollouts)
+        running argo-rollouts || crds "$name"
+        serve argo-rollouts
+        await 60 argo-rollouts ;;
     esac
   done
 }
@@ -64,6 +67,8 @@ kruise() { # NAME
     rm -f kruise.is
     crds "$1"
     webhooks "$1"
+    # A SidecarSet's revisions are kept there.
+    kubectl create namespace kruise-system --dry-run=client -o yaml | kubectl apply -f - >/dev/null
     echo "$wanted" >kruise.is
   fi
   serve kruise-manager
@@ -79,7 +84,7 @@ crds() { # NAME
 webhooks() { # NAME
   kubectl delete --ignore-not-found mutatingwebhookconfiguration/kruise-mutating-webhook-configuration \
     validatingwebhookconfiguration/kruise-validating-webhook-configuration >/dev/null
-  kubectl create --dry-run=client -o json -f "$BIN/$1/webhooks.yaml" | python3 "$HERE/others/webhooks.py" "$OTHERS_PORT" |
+  kubectl apply --dry-run=client -o json -f "$BIN/$1/webhooks.yaml" | python3 "$HERE/others/webhooks.py" "$OTHERS_PORT" |
     kubectl create -f - >/dev/null
   # An Advanced StatefulSet has two versions, which only the manager converts.
   kubectl patch crd statefulsets.apps.kruise.io --type=merge -p '{"spec": {"conversion": {"strategy": "Webhook", "webhook":

@@ -1,10 +1,15 @@
 //! With the controllers of other kinds: OpenKruise and Argo Rollouts, which `cluster others` starts. Not part of the default
 //! run, since they take long to build: `tests/run others`.
 
-use crate::support::{Namespace, container_status, poll, registry, restarted};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Namespace, container_status, name, poll, registry, restarted};
 
 /// A namespace that OpenKruise's webhooks are called for.
-fn namespace(name: &str) -> Namespace {
+fn labelled(name: &str) -> Namespace {
     let namespace = Namespace::new(name);
     namespace.kubectl(&["label", "namespace", namespace.name(), "inplace.test/others=kruise"]);
     namespace
@@ -24,7 +29,7 @@ fn web(api_version: &str, kind: &str, fields: &str) -> String {
 #[test]
 #[ignore = "needs OpenKruise: tests/run others"]
 fn a_clone_set_is_updated_in_place_by_its_controller() {
-    let namespace = namespace("others-clone");
+    let namespace = labelled("others-clone");
     namespace.apply(&web("apps.kruise.io/v1alpha1", "CloneSet", "  updateStrategy: {type: InPlaceIfPossible}\n"));
     let before = namespace.wait_ready("app=web", 2);
     let image = format!("{}/app:v2", registry());
@@ -42,15 +47,18 @@ fn a_clone_set_is_updated_in_place_by_its_controller() {
 #[test]
 #[ignore = "needs OpenKruise: tests/run others"]
 fn its_daemon_restarts_a_container_on_request() {
-    let namespace = namespace("others-recreate");
+    let namespace = labelled("others-recreate");
     namespace.apply(&web("apps.kruise.io/v1alpha1", "CloneSet", "").replace("replicas: 2", "replicas: 1"));
     let before = namespace.wait_ready("app=web", 1);
-    let pod = before[0]["metadata"]["name"].as_str().unwrap_or_default();
+    let pod = name(&before[0]);
+    // A request in the second in which the container has started completes without a restart: the daemon takes it for
+    // restarted already (crr_daemon_util.go:113 of 1.8.3).
+    sleep(Duration::from_secs(1));
     namespace.apply(&format!(
         "apiVersion: apps.kruise.io/v1alpha1\nkind: ContainerRecreateRequest\nmetadata: {{name: again}}\n\
          spec: {{podName: {pod}, containers: [{{name: app}}]}}\n"
     ));
-    let is_another = |pod: &serde_json::Value| {
+    let is_another = |pod: &Value| {
         let status = container_status(pod, "app");
         status["ready"] == true && status["containerID"] != container_status(&before[0], "app")["containerID"]
     };
@@ -63,7 +71,7 @@ fn its_daemon_restarts_a_container_on_request() {
 #[test]
 #[ignore = "needs Argo Rollouts: tests/run others"]
 fn a_rollout_becomes_healthy() {
-    let namespace = namespace("others-rollout");
+    let namespace = labelled("others-rollout");
     namespace.apply(&web("argoproj.io/v1alpha1", "Rollout", "  strategy: {canary: {}}\n"));
     let phase = ["get", "rollout", "web", "-o", "jsonpath={.status.phase}"];
     let healthy = poll(|| (namespace.kubectl(&phase) == "Healthy").then_some(()));

@@ -1,3 +1,4 @@
+// The replace lines are those of Argo Rollouts' own go.mod.
 module inplace.test/argo-rollouts
 
 go 1.24.9

@@ -1,3 +1,4 @@
+// The replace lines are those of OpenKruise's own go.mod.
 module inplace.test/kruise-1.5
 
 go 1.24.0
@@ -152,6 +153,7 @@ replace (
 	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.24.16
 	k8s.io/kube-openapi => k8s.io/kube-openapi v0.0.0-20220328201542-3ee0da9b0b42
 	k8s.io/kube-proxy => k8s.io/kube-proxy v0.24.16
+	// 0.24.16, which OpenKruise takes, is not in the checksum database.
 	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.24.17
 	k8s.io/kubectl => k8s.io/kubectl v0.24.16
 	k8s.io/kubelet => k8s.io/kubelet v0.24.16

@@ -1,3 +1,4 @@
+// The replace lines are those of OpenKruise's own go.mod.
 module inplace.test/kruise
 
 go 1.24.0
@@ -149,6 +150,7 @@ replace (
 	k8s.io/component-base => k8s.io/component-base v0.30.10
 	k8s.io/component-helpers => k8s.io/component-helpers v0.30.10
 	k8s.io/controller-manager => k8s.io/controller-manager v0.30.10
+	// 0.30.10, which OpenKruise takes, is not in the checksum database.
 	k8s.io/cri-api => k8s.io/cri-api v0.30.14
 	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.30.10
 	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.30.10
