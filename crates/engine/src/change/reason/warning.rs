@@ -264,7 +264,7 @@ findings! {
         let parts = [part(*replaced, "replace"), part(*in_place, "update in place"), part(*not_known, "perhaps replace")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         let since = if since.is_empty() { String::new() } else { format!(", since {since}") };
-        format!("left to its own controller, as after kubectl apply, the change would {}{since}; kubectl inplace holds that controller and changes the pods itself", parts.join(", "))
+        format!("left to its own controller, as after kubectl apply, the change would {}{since}", parts.join(", "))
     };
     UpdatedByController {
         /// Which pods it leaves unchanged, or when it goes on.
