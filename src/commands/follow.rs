@@ -53,9 +53,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let live = observed(workload, images.is_some(), &cluster, shell).await?;
         refuse_what_cannot_be_followed(&live, images.as_ref())?;
         let goal = plan::follow(&live, images.as_ref(), &options, &id, &shell.clock(&cluster));
-        if goal.pods.is_empty() {
-            return Err(no_pod(&live));
-        }
+        refuse_no_pods(&goal, &live)?;
         cluster.check_watch(&goal.workload.namespace).await?;
         let replacing = plan::replacing(&live);
         let rollout_status = shell.invocation(&cluster).rollout_status(&goal.workload).to_string();
@@ -63,9 +61,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
             Some(_) => rollout_status.clone(),
             None => shell.invocation(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
         };
-        for drift in drift(&live, &cluster).await {
-            shell.note(&drift.to_string());
-        }
+        drift(&live, &cluster).await.iter().for_each(|drift| shell.note(&drift.to_string()));
         // Nothing more may come: the user who waits for it gets to know.
         let is_left = Cell::new(say_what_is_left(&live, &cluster, shell));
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
@@ -137,13 +133,16 @@ fn refuse_what_cannot_be_followed(live: &Snapshot, images: Option<&Images>) -> R
     if unknown.is_empty() { Ok(()) } else { Err(CommandError::reasons(workload, &unknown)) }
 }
 
-fn no_pod(live: &Snapshot) -> CommandError {
+fn refuse_no_pods(goal: &Goal, live: &Snapshot) -> Result<(), CommandError> {
+    if !goal.pods.is_empty() {
+        return Ok(());
+    }
     let workload = &live.workload.reference;
     let is_going = live.pods.iter().any(|pod| pod.terminating);
     let why = if is_going { "no pod to follow but such as are being deleted" } else { "no pod to follow" };
     let pods = kubectl("get pods").in_namespace(&workload.namespace);
-    CommandError::new(ErrorKind::Cluster, format!("{workload} has {why}"))
-        .hint(Hint::from("see its pods with: ").command(pods))
+    Err(CommandError::new(ErrorKind::Cluster, format!("{workload} has {why}"))
+        .hint(Hint::from("see its pods with: ").command(pods)))
 }
 
 /// Watches the pods to their end; returns it, and what became of the rollout that held them, if that ended in another way.

@@ -14,77 +14,66 @@ use crate::manifest::Manifest;
 use crate::render::{self, HashFormat};
 use engine::change::new_images;
 use engine::change::target::Images;
-use engine::k8s::hash_comparison::{self, ASSUMED_KUBELET, HashComparison, Kubelet};
+use engine::k8s::hash_comparison::{self, HashComparison, Kubelet};
 use engine::k8s::names::WorkloadRef;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
-use engine::plan::Intent;
 use engine::plan::assemble;
 use engine::state::outcome::EndResult;
-use engine::value::kubelet_version::KubeletVersion;
 
-type Manifests = [(WorkloadKind, Manifest)];
+type Given = (WorkloadKind, Manifest);
 
 pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     // With a manifest and TYPE/NAME, the manifest is what comes after.
     let words = TargetArgs { filename: Vec::new(), kustomize: None, ..args.targets.clone() };
     let request = targets::parsed(&words, targets::unnamed(&words), shell).await?;
-    let has_manifests = !args.targets.filename.is_empty() || args.targets.kustomize.is_some();
     let mut manifests = Vec::new();
-    if has_manifests {
+    if !args.targets.filename.is_empty() || args.targets.kustomize.is_some() {
         let read = targets::manifests(&args.targets, shell).await?;
         targets::note_skipped(&read.skipped, shell);
         manifests = read.workloads;
     }
-    let given = args.kubelet_version.map(|version| Kubelet { version, source: "given", node: None });
+    let flag = args.kubelet_version.map(|version| Kubelet { version, source: "given", node: None });
     let names_none = request.named.is_empty() && request.selected.is_empty();
     let is_live = manifests.is_empty() || !names_none || words.is_selected() || words.all_namespaces;
     let mut objects = Vec::new();
     if is_live {
         let asked = targets::read(&words, false, shell).await?;
         let cluster = shell.connect(global).await?;
-        let found = targets::find(asked, &words, global, &cluster).await?;
-        let kubelets = if given.is_some() { BTreeMap::new() } else { kubelets(&found, &cluster, shell).await };
-        for (Workload { reference, object, .. }, _) in found {
-            let of_node = || {
-                let node = node(&object)?.to_owned();
-                Some(Kubelet { version: *kubelets.get(&node)?, source: "node", node: Some(node) })
-            };
-            let kubelet = given.clone().or_else(of_node).unwrap_or(Kubelet::ASSUMED);
+        let mut nodes = BTreeMap::new();
+        for (Workload { reference, object, .. }, _) in targets::find(asked, &words, global, &cluster).await? {
+            let known = of_node(&object, &mut nodes, &cluster, shell);
+            let kubelet = if let Some(flag) = &flag { flag.clone() } else { known.await };
             let after = manifest_for(&manifests, &reference)?;
             objects.push(compared(reference, &object, after, &request.images, kubelet)?);
         }
     } else {
-        objects = of_manifests(&manifests, &request.images, &given.unwrap_or(Kubelet::ASSUMED), global)?;
+        objects = of_manifests(&manifests, &request.images, &flag.unwrap_or(Kubelet::ASSUMED), global)?;
     }
     render::hashes(args.output, &objects, &shell.terminal.stdout, &mut io::stdout().lock())?;
     if args.output == HashFormat::Text {
-        notes(&objects, is_live, shell);
+        let notes: BTreeSet<_> = objects.iter().filter_map(|object| note(object, is_live)).collect();
+        notes.into_iter().for_each(|note| shell.note(note));
     }
     Ok(EndResult::Complete)
 }
 
 /// Hashes manifests as written: what a kubelet would get of them, without what admission adds.
-fn of_manifests(
-    manifests: &Manifests,
-    images: &Images,
-    kubelet: &Kubelet,
-    global: &GlobalArgs,
-) -> Result<Vec<HashComparison>> {
-    let of = |(kind, manifest): &(WorkloadKind, Manifest)| {
+fn of_manifests(all: &[Given], images: &Images, kubelet: &Kubelet, global: &GlobalArgs) -> Result<Vec<HashComparison>> {
+    let of = |(kind, manifest): &Given| {
         let namespace = targets::namespace_of(manifest, global)?.or_else(|| global.connection.namespace.clone());
-        let reference =
-            WorkloadRef { kind: *kind, namespace: namespace.unwrap_or_default(), name: manifest.name.clone() };
-        compared(reference, &manifest.object, None, images, kubelet.clone())
+        let namespace = namespace.unwrap_or_default();
+        let workload = WorkloadRef { kind: *kind, namespace, name: manifest.name.clone() };
+        compared(workload, &manifest.object, None, images, kubelet.clone())
     };
-    manifests.iter().map(of).collect()
+    all.iter().map(of).collect()
 }
 
 /// Compares what an object is with what a manifest, and then images, would make of it.
 fn compared(
     workload: WorkloadRef,
     object: &Value,
-    manifest: Option<&(WorkloadKind, Manifest)>,
+    manifest: Option<&Given>,
     images: &Images,
     kubelet: Kubelet,
 ) -> Result<HashComparison> {
@@ -99,17 +88,15 @@ fn compared(
         let spec = &mut after.get_or_insert_with(|| now.clone())["spec"];
         new_images::put(spec, images).map_err(|reasons| CommandError::reasons(&workload, &reasons))?;
     }
-    let containers = hash_comparison::compare(&now, after.as_ref(), kubelet.version).ok_or_else(|| {
-        CommandError::usage(format!(
-            "the container hash of kubelet {} cannot be computed: before 1.16 it depended on the kubelet's very build",
-            kubelet.version
-        ))
-    })?;
+    let Some(containers) = hash_comparison::compare(&now, after.as_ref(), kubelet.version) else {
+        let why = "cannot be computed: before 1.16 it depended on the kubelet's very build";
+        return Err(CommandError::usage(format!("the container hash of kubelet {} {why}", kubelet.version)));
+    };
     Ok(HashComparison { workload, kubelet, containers })
 }
 
 /// Finds the manifest that is meant for a live object: its own, or the only one.
-fn manifest_for<'m>(manifests: &'m Manifests, live: &WorkloadRef) -> Result<Option<&'m (WorkloadKind, Manifest)>> {
+fn manifest_for<'m>(manifests: &'m [Given], live: &WorkloadRef) -> Result<Option<&'m Given>> {
     if let [] | [_] = manifests {
         return Ok(manifests.first());
     }
@@ -120,40 +107,29 @@ fn manifest_for<'m>(manifests: &'m Manifests, live: &WorkloadRef) -> Result<Opti
     })
 }
 
-/// The node of a pod; no template has one.
-fn node(object: &Value) -> Option<&str> {
-    object.pointer("/spec/nodeName").and_then(Value::as_str).filter(|node| !node.is_empty())
+/// The kubelet of a pod; no template has a node. One that cannot be read is no error: the newest is the likely one.
+async fn of_node(pod: &Value, known: &mut BTreeMap<String, Kubelet>, cluster: &Cluster, shell: &Shell) -> Kubelet {
+    let name = pod.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
+    if !name.is_empty() && !known.contains_key(name) {
+        let nodes = cluster.nodes(vec![name.to_owned()]).await;
+        let nodes = nodes.inspect_err(|error| shell.note(&format!("the kubelet of node {name} is not known: {error}")));
+        let version = nodes.ok().and_then(|nodes| assemble::kubelets(&nodes).remove(name));
+        let read = |version| Kubelet { version, source: "node", node: Some(name.to_owned()) };
+        known.insert(name.to_owned(), version.map_or(Kubelet::ASSUMED, read));
+    }
+    known.get(name).cloned().unwrap_or(Kubelet::ASSUMED)
 }
 
-/// The kubelets of pods. One that cannot be read is no error: the newest is the likely one, and the answer says so.
-async fn kubelets(found: &[(Workload, Intent)], cluster: &Cluster, shell: &Shell) -> BTreeMap<String, KubeletVersion> {
-    let mut known = BTreeMap::new();
-    for node in found.iter().filter_map(|(workload, _)| node(&workload.object)).collect::<BTreeSet<_>>() {
-        match cluster.nodes(vec![node.to_owned()]).await {
-            Ok(nodes) => known.extend(assemble::kubelets(&nodes)),
-            Err(error) => shell.note(&format!("the kubelet of node {node} is not known: {error}")),
-        }
+/// What else there is to say of a hash.
+fn note(object: &HashComparison, is_live: bool) -> Option<&'static str> {
+    if object.kubelet == Kubelet::ASSUMED {
+        return Some("the kubelet's version is assumed: set --kubelet-version, or name a running pod");
     }
-    known
-}
-
-fn notes(objects: &[HashComparison], is_live: bool, shell: &Shell) {
-    if objects.iter().any(|object| object.kubelet == Kubelet::ASSUMED) {
-        shell.note(&format!(
-            "which kubelet it is for is not known: {ASSUMED_KUBELET} or newer was assumed, where name and image alone count; \
-             say --kubelet-version, or name a running pod"
-        ));
-    }
-    let lacks_admission = |object: &HashComparison| {
-        !object.kubelet.version.at_least(1, 31) && (!is_live || object.workload.kind.has_template())
-    };
-    if objects.iter().any(lacks_admission) {
-        shell.note(
-            "below kubelet 1.31 every field of the container counts; of a template or manifest the API server's defaults were \
-             filled in, but what admission adds to the pod, such as the service account's mount, changes the hash: \
-             name a running pod for the hash that its kubelet has",
-        );
-    }
+    let is_admitted = is_live && !object.workload.kind.has_template();
+    (!is_admitted && !object.kubelet.version.at_least(1, 31)).then_some(
+        "below kubelet 1.31 what admission adds to a pod, such as the service account's mount, changes the hash: \
+         name a running pod for the hash that its kubelet has",
+    )
 }
 
 #[cfg(test)]

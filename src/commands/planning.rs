@@ -131,25 +131,7 @@ pub(super) async fn make_for(
     if options.subset.partition.is_some() && !found.iter().all(has_ordinals) {
         return Err(CommandError::usage("--partition is for StatefulSets: no other kind numbers its pods"));
     }
-    let (facts, read, server) = futures::join!(
-        namespaces(&found, &cluster),
-        reading::all(found.clone(), &cluster, purpose.field_manager, purpose.nodes),
-        // Where the version cannot be read or parsed, the server's refusals take its place.
-        cluster.server_version()
-    );
-    let mut read = read?;
-    let server = server.ok().and_then(|version| version.parse().ok());
-    let now = shell.clock(&cluster);
-    for (_, live) in &mut read {
-        (live.surroundings.server, live.surroundings.now) = (server, Some(now.clone()));
-        if let Some(facts) = facts.get(&live.workload.reference.namespace) {
-            add_facts(live, facts);
-        }
-        name_role(live, purpose, options);
-    }
-    if options.drain != Some(DrainBy::None) {
-        cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
-    }
+    let (read, now) = read(&found, &cluster, options, purpose, shell).await?;
     // A user who plans sees what carrying it out would take.
     let is_plan = purpose.command == ClusterCommand::Plan;
     let carried_out_by = if is_plan { ClusterCommand::Apply } else { purpose.command };
@@ -183,6 +165,36 @@ pub(super) async fn make_for(
     let plan = Plan { workloads, skipped: Vec::new() };
     check_order(&plan, &found, options)?;
     Ok(Planned { plan, lives, cluster, id, now: Some(now) })
+}
+
+/// Reads the workloads with what their namespaces and the server have to do with it; also returns when that was.
+async fn read(
+    found: &[(Workload, Intent)],
+    cluster: &Cluster,
+    options: &Options,
+    purpose: &Purpose<'_>,
+    shell: &Shell,
+) -> Result<(Vec<(Intent, Snapshot)>, String), CommandError> {
+    let (facts, read, server) = futures::join!(
+        namespaces(found, cluster),
+        reading::all(found.to_vec(), cluster, purpose.field_manager, purpose.nodes),
+        // Where the version cannot be read or parsed, the server's refusals take its place.
+        cluster.server_version()
+    );
+    let mut read = read?;
+    let server = server.ok().and_then(|version| version.parse().ok());
+    let now = shell.clock(cluster);
+    for (_, live) in &mut read {
+        (live.surroundings.server, live.surroundings.now) = (server, Some(now.clone()));
+        if let Some(facts) = facts.get(&live.workload.reference.namespace) {
+            add_facts(live, facts);
+        }
+        name_role(live, purpose, options);
+    }
+    if options.drain != Some(DrainBy::None) {
+        cluster.selecting(read.iter_mut().map(|(_, live)| live)).await;
+    }
+    Ok((read, now))
 }
 
 /// Says of what could not be read which Role allows it.

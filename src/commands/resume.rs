@@ -46,11 +46,24 @@ pub(super) async fn run(
     go_on(found, direction, &options, &rolling, args.yes, shell).await
 }
 
-/// What of a workload could not be read: a rollout whose lock was removed shows in its revisions alone.
-fn unread(live: &Snapshot) -> Vec<String> {
+/// Reads a workload; also returns what of it could not be read: a rollout whose lock was removed shows in its revisions alone.
+async fn read(
+    workload: Workload,
+    rolling: &Rolling<'_>,
+    shell: &Shell,
+) -> Result<(Snapshot, Vec<String>), CommandError> {
+    let cluster = rolling.cluster;
+    let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
     let denied = live.surroundings.denied.iter();
     let denied = denied.map(|denied| format!("you are not allowed to {} {}", denied.verb, denied.resource));
-    denied.chain(live.not_read.iter().cloned()).collect()
+    let unread = denied.chain(live.not_read.iter().cloned()).collect();
+    planning::read_services(&mut live, cluster).await;
+    // What is derived without a lock is compared with what admission makes of the template.
+    if rolling.dry_run != DryRun::Client && !matches!(Lock::of(&live.workload.object), Ok(Some(_))) {
+        cluster.status(&mut live).await;
+    }
+    live.surroundings.now = Some(shell.clock(cluster));
+    Ok((live, unread))
 }
 
 /// Goes on with what was left behind of the workloads found, or takes it back.
@@ -67,14 +80,7 @@ pub(super) async fn go_on(
         [ClusterCommand::Resume, ClusterCommand::Abort].map(|command| Permitted::new(cluster, command));
     let mut goals = Vec::new();
     for (workload, _) in found {
-        let mut live = cluster.live(workload, Nodes::WhereDecisive).await?;
-        let unread = unread(&live);
-        planning::read_services(&mut live, cluster).await;
-        // What is derived without a lock is compared with what admission makes of the template.
-        if rolling.dry_run != DryRun::Client && !matches!(Lock::of(&live.workload.object), Ok(Some(_))) {
-            cluster.status(&mut live).await;
-        }
-        live.surroundings.now = Some(shell.clock(cluster));
+        let (live, unread) = read(workload, rolling, shell).await?;
         let mut goal = match goal(&live, direction, options, &rolling.start) {
             Ok(goal) => goal,
             Err(ResumeError::NoRollout) => {
@@ -94,9 +100,7 @@ pub(super) async fn go_on(
             let what = "this update brings back what was there before the one whose place it took: it is finished";
             shell.note(&format!("{}: {what}", goal.workload));
         }
-        if !rolling.no_hooks {
-            check_hooks(&goal, rolling, shell)?;
-        }
+        check_hooks(&goal, rolling, shell)?;
         rolling.refuse_what_the_server_lacks(&goal, &live).await?;
         rolling.refuse_what_admission_refuses(&mut goal, &live).await?;
         rolling.preview(&goal, &live, shell).await?;
@@ -221,7 +225,7 @@ fn goal(
 /// drop requests. A dry run runs none.
 fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), CommandError> {
     let missing = goal.lock.rollout.missing_hooks(&goal.hooks);
-    if missing.is_empty() {
+    if rolling.no_hooks || missing.is_empty() {
         return Ok(());
     }
     let (verb, workload) = (Verb::of(goal.lock.rollout.direction), &goal.workload);

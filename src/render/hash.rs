@@ -50,19 +50,18 @@ fn text(objects: &[HashComparison], style: &Style, out: Out<'_>) -> io::Result<(
     Ok(())
 }
 
-fn row(container: &ContainerComparison, style: &Style) -> [String; 6] {
-    let ContainerComparison { list, image, hash, image_after, hash_after, restarts, why_not, .. } = container;
-    let list = if *list == ContainerList::InitContainers { " (init)" } else { "" };
+fn row(of: &ContainerComparison, style: &Style) -> [String; 6] {
+    let list = if of.list == ContainerList::InitContainers { " (init)" } else { "" };
     let shown = |text: &Option<String>| text.as_ref().map_or_else(|| "<none>".to_owned(), |text| style.show(text));
-    let is_unchanged = hash_after.is_some() && (image, hash) == (image_after, hash_after);
-    let why_not = why_not.map(|why| format!(": {why}")).unwrap_or_default();
+    let is_unchanged = of.hash_after.is_some() && (&of.image, &of.hash) == (&of.image_after, &of.hash_after);
+    let why_not = of.why_not.map(|why| format!(": {why}")).unwrap_or_default();
     [
-        format!("{}{list}", style.show(container.container.as_str())),
-        shown(image),
-        shown(hash),
-        if is_unchanged { "(unchanged)".to_owned() } else { shown(image_after) },
-        shown(hash_after),
-        if *restarts == Some(true) { "yes".to_owned() } else { format!("no{why_not}") },
+        format!("{}{list}", style.show(of.container.as_str())),
+        shown(&of.image),
+        shown(&of.hash),
+        if is_unchanged { "(unchanged)".to_owned() } else { shown(&of.image_after) },
+        shown(&of.hash_after),
+        if of.restarts == Some(true) { "yes".to_owned() } else { format!("no{why_not}") },
     ]
 }
 

@@ -385,6 +385,23 @@ fn the_documents_for_contributors_name_what_exists() {
             missing.push(format!("docs/architecture.md: {module} in crates/engine/src"));
         }
     }
+    let rows = map.split("| type | in | what |").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
+    let types: Vec<&str> = rows.lines().filter(|row| row.starts_with("| `")).collect();
+    assert!((30..=40).contains(&types.len()), "{} types on the walk", types.len());
+    for row in types {
+        let [name, place] = [1, 3].map(|at| row.split('`').nth(at).unwrap_or_default());
+        let code =
+            read(&if place.starts_with("src/") { place.to_owned() } else { format!("crates/engine/src/{place}") });
+        let words: Vec<&str> = code.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        // `findings!` has a type and that of its codes.
+        let defines = |pair: &[&str]| {
+            ["struct", "enum"].contains(&pair[0]) && pair[1] == name
+                || pair[0] == name && pair[1] == format!("{name}Code")
+        };
+        if !words.windows(2).any(defines) {
+            missing.push(format!("docs/architecture.md: {name} in {place}"));
+        }
+    }
     assert!(missing.is_empty(), "{missing:#?}");
 }
 

@@ -2,35 +2,31 @@
 //!
 //! Promise: says "restarts" exactly where the kubelet's `computePodActions` does (`pkg/kubelet/kuberuntime`): another
 //! hash in `spec.containers`, whatever the restartPolicy; another hash of a sidecar from 1.32 on; never for a plain init
-//! container.
-//!
-//! Not done here: whether the API server takes the change, and whether the pod is ending.
+//! container. It does not ask whether the API server takes the change, and whether the pod is ending.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::k8s::container_hash::container_hash;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::ContainerList;
 use crate::kinds::WorkloadKind;
 use crate::merge::{Schema, strategic_merge};
+use crate::value::json_path::text;
 use crate::value::kubelet_version::KubeletVersion;
 
-/// The version that is assumed for an unknown kubelet: from here on no rule of this module changes.
-pub const ASSUMED_KUBELET: KubeletVersion = KubeletVersion::new(1, 32);
-
+/// Whose hash it is, and from where that is known: `given` by the user, of the pod's `node`, or `assumed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kubelet {
-    /// [`ASSUMED_KUBELET`] stands for newer ones, too.
     pub version: KubeletVersion,
-    /// From where that is known: `given` by the user, of the pod's `node`, or `assumed`.
     pub source: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
 }
 
 impl Kubelet {
-    pub const ASSUMED: Self = Self { version: ASSUMED_KUBELET, source: "assumed", node: None };
+    /// An unknown one: from this version on no rule of this module changes.
+    pub const ASSUMED: Self = Self { version: KubeletVersion::new(1, 32), source: "assumed", node: None };
 }
 
 /// The containers of a pod, or of the template of a workload, in the order in which the kubelet starts them.
@@ -74,10 +70,10 @@ pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
 /// # Errors
 /// When one of the two has lists that cannot be merged, such as containers without names.
 pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::Error> {
-    let lists = ContainerList::ALL.map(ContainerList::spec_field);
-    let given = lists.map(|list| Some((list.to_owned(), manifest.pointer(&format!("/spec/{list}"))?.clone())));
-    let spec: Map<String, Value> = given.into_iter().flatten().collect();
-    let patch = strategic_merge::three_way(None, &json!({ "spec": spec }), pod, Schema::POD)?;
+    let list = |name: &'static str| Some((name, manifest.pointer(&format!("/spec/{name}"))?.clone()));
+    let given: Value = ContainerList::ALL.map(ContainerList::spec_field).into_iter().filter_map(list).collect();
+    let given = json!({ "spec": given });
+    let patch = strategic_merge::three_way(None, &given, pod, Schema::POD)?;
     Ok(Schema::POD.fill(&strategic_merge::apply(pod, &patch, Schema::POD)?))
 }
 
@@ -85,56 +81,36 @@ pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::E
 ///
 /// Returns `None` for kubelets before 1.16: their hash depended on the build itself.
 pub fn compare(now: &Value, after: Option<&Value>, kubelet: KubeletVersion) -> Option<Vec<ContainerComparison>> {
-    let hash = |container: &Value| container_hash(kubelet, container);
-    hash(&Value::Null)?;
-    let image = |container: &Value| text(container, "image").to_owned();
-    let mut found = Vec::new();
+    container_hash(kubelet, &Value::Null)?;
+    let hash = |container: &Value| container_hash(kubelet, container).unwrap_or_default();
+    let seen = |container: Option<&Value>| container.map(|it| (text(it, "/image").to_owned(), hash(it))).unzip();
+    let mut all = Vec::new();
     for list in [ContainerList::InitContainers, ContainerList::Containers] {
-        let (old, new) = (containers(now, list), after.map(|after| containers(after, list)).unwrap_or_default());
-        let added = new.iter().filter(|new| named(&old, text(new, "name")).is_none());
-        for container in old.iter().chain(added) {
-            let name = text(container, "name");
-            let (now, after) = (named(&old, name), named(&new, name));
-            let why_not = after.and_then(|after| match now {
-                Some(now) if hash(now) == hash(after) => Some("same hash"),
-                Some(now) => why_not(list, now, kubelet),
+        let (old, new) = (containers(now, list), containers(after.unwrap_or(&Value::Null), list));
+        let added = new.iter().filter(|new| named(old, text(new, "/name")).is_none());
+        for name in old.iter().chain(added).map(|container| text(container, "/name")) {
+            let (now, after) = (named(old, name), named(new, name));
+            let ((image, hash), (image_after, hash_after)) = (seen(now), seen(after));
+            let why_not = after.and_then(|_| match now {
+                Some(_) if hash == hash_after => Some("same hash"),
+                Some(_) if list == ContainerList::Containers => None,
+                Some(now) if text(now, "/restartPolicy") != "Always" => Some("init containers are not run again"),
+                Some(_) => (!kubelet.at_least(1, 32)).then_some("sidecars restart from kubelet 1.32 on"),
                 None => Some("not in the pod; a running pod gets no container"),
             });
-            found.push(ContainerComparison {
-                container: name.into(),
-                list,
-                image: now.map(image),
-                hash: now.and_then(hash),
-                image_after: after.map(image),
-                hash_after: after.and_then(hash),
-                restarts: after.map(|_| why_not.is_none()),
-                why_not,
-            });
+            let (container, restarts) = (name.into(), after.map(|_| why_not.is_none()));
+            all.push(ContainerComparison { container, list, image, hash, image_after, hash_after, restarts, why_not });
         }
     }
-    Some(found)
+    Some(all)
 }
 
-fn why_not(list: ContainerList, container: &Value, kubelet: KubeletVersion) -> Option<&'static str> {
-    if list == ContainerList::Containers {
-        None
-    } else if text(container, "restartPolicy") != "Always" {
-        Some("init containers are not run again")
-    } else {
-        (!kubelet.at_least(1, 32)).then_some("sidecars restart from kubelet 1.32 on")
-    }
+fn containers(pod: &Value, list: ContainerList) -> &[Value] {
+    pod.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn containers(pod: &Value, list: ContainerList) -> Vec<&Value> {
-    pod.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array).into_iter().flatten().collect()
-}
-
-fn named<'a>(list: &[&'a Value], name: &str) -> Option<&'a Value> {
-    list.iter().find(|container| text(container, "name") == name).copied()
-}
-
-fn text<'a>(container: &'a Value, field: &str) -> &'a str {
-    container.get(field).and_then(Value::as_str).unwrap_or_default()
+fn named<'a>(list: &'a [Value], name: &str) -> Option<&'a Value> {
+    list.iter().find(|container| text(container, "/name") == name)
 }
 
 #[cfg(test)]
@@ -172,7 +148,7 @@ mod tests {
             &json!({"spec": {"containers": [
             {"name": "app", "image": "registry.test/app:v1"}, {"name": "side", "image": "registry.test/side:v1"}]}}),
         );
-        let found = compare(&pod, None, ASSUMED_KUBELET).unwrap();
+        let found = compare(&pod, None, Kubelet::ASSUMED.version).unwrap();
         let hashes: Vec<String> = found.iter().map(|one| one.hash.clone().unwrap()).collect();
         assert_eq!(hashes, ["cacdff2f", "7f53a3a1"]);
         assert!(found.iter().all(|container| container.restarts.is_none() && container.hash_after.is_none()));
@@ -188,9 +164,12 @@ mod tests {
                 ("app".to_owned(), None),
             ]
         };
-        for (kubelet, mesh) in
-            [(version(30), NEWER_KUBELET), (version(31), NEWER_KUBELET), (version(32), None), (ASSUMED_KUBELET, None)]
-        {
+        for (kubelet, mesh) in [
+            (version(30), NEWER_KUBELET),
+            (version(31), NEWER_KUBELET),
+            (version(32), None),
+            (Kubelet::ASSUMED.version, None),
+        ] {
             assert_eq!(verdicts(compare(&before, Some(&after), kubelet)), expected(mesh), "{kubelet:?}");
         }
         let same = compare(&before, Some(&before), version(36));

@@ -233,6 +233,11 @@ static TYPES: LazyLock<BTreeMap<&'static str, Vec<Field>>> = LazyLock::new(|| {
 });
 
 impl Field {
+    /// An object of this type, which is a field of none.
+    pub(super) fn whole(below: Schema) -> Self {
+        Self { below, ..Self::parse("") }
+    }
+
     fn parse(word: &'static str) -> Self {
         let (word, default) = word.split_once('=').map_or((word, None), |(word, text)| (word, Some(text)));
         let (word, below) = word.split_once(':').unwrap_or((word, ""));

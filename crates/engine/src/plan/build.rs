@@ -62,16 +62,7 @@ fn planned(
     options: &Options,
 ) -> WorkloadPlan {
     reasons.extend(live.surroundings.server.and_then(|server| too_old(server, wanted.fields(), live)));
-    let locked = Lock::of(&live.workload.object).ok().flatten();
-    let context = Context {
-        live,
-        known,
-        wanted,
-        revision: CurrentRevision::of(live),
-        durable: !options.pods_only && !wanted.is_by_pod(),
-        strategy: locked.map(|lock| lock.rollout.strategy).unwrap_or_default().or_else(|| strategy_before_raise(live)),
-        options,
-    };
+    let context = context((known, wanted), live, options);
     let (mut policy, allowed) = policy(live, options);
     let mut pods = pods_in_order(&context);
     subset_reasons(&context, &pods, &mut reasons);
@@ -117,6 +108,19 @@ fn planned(
         plan.refuse();
     }
     plan
+}
+
+fn context<'a>((known, wanted): (&'a Known, &'a Wanted<'a>), live: &'a Snapshot, options: &'a Options) -> Context<'a> {
+    let locked = Lock::of(&live.workload.object).ok().flatten();
+    Context {
+        live,
+        known,
+        wanted,
+        revision: CurrentRevision::of(live),
+        durable: !options.pods_only && !wanted.is_by_pod(),
+        strategy: locked.map(|lock| lock.rollout.strategy).unwrap_or_default().or_else(|| strategy_before_raise(live)),
+        options,
+    }
 }
 
 /// The plan of each pod, in the order in which they are taken.

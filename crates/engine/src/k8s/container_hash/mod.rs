@@ -89,41 +89,47 @@ fn fnv1a_of_spew(bytes: &[u8]) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Returns Go's `json.Marshal` of a value of a Go type; an absent one, or one of a type that the API does not allow, is the
-/// zero value.
+/// Returns Go's `json.Marshal` of a value of a Go type.
 fn go_json(kubelet: KubeletVersion, go_type: &str, value: Option<&Value>) -> String {
+    let json = as_go_escapes(&go_value(kubelet, go_type, value).to_string());
+    // Go 1.22 began to write backspace and form feed as `\b` and `\f`. Assumption: 1.30 is the first minor built with it. Late
+    // patch releases of 1.27 to 1.29 moved to it too; only such a character inside a string would show it.
+    if kubelet.at_least(1, 30) {
+        return json;
+    }
+    let parts = json.split(r"\\").map(|part| part.replace(r"\b", r"\u0008").replace(r"\f", r"\u000c"));
+    parts.collect::<Vec<_>>().join(r"\\")
+}
+
+/// Returns a value with the fields that Go writes, in Go's order; an absent one, or one of a type that the API does not
+/// allow, is the zero value.
+fn go_value(kubelet: KubeletVersion, go_type: &str, value: Option<&Value>) -> Value {
     let value = value.filter(|value| fits(go_type, value));
     if let Some(element) = go_type.strip_prefix("[]") {
         let elements = value.and_then(Value::as_array).into_iter().flatten();
-        let elements: Vec<String> = elements.map(|value| go_json(kubelet, element, Some(value))).collect();
-        return format!("[{}]", elements.join(","));
+        return elements.map(|value| go_value(kubelet, element, Some(value))).collect();
     }
     if let Some(fields) = fields(go_type) {
-        let fields: Vec<String> = fields.split(", ").filter_map(|written| field(kubelet, written, value)).collect();
-        return format!("{{{}}}", fields.join(","));
+        return fields.split(", ").filter_map(|written| field(kubelet, written, value)).collect();
     }
     match (go_type, value) {
         ("ResourceList", quantities) => {
             // Go sorts the keys of a map by their bytes.
             let sorted: BTreeMap<_, _> = quantities.and_then(Value::as_object).into_iter().flatten().collect();
-            let quantity = |(name, value): (&String, &Value)| {
-                format!("{}:{}", string(kubelet, name), go_json(kubelet, "Quantity", Some(value)))
-            };
-            let quantities: Vec<String> = sorted.into_iter().map(quantity).collect();
-            format!("{{{}}}", quantities.join(","))
+            let quantity = |value| go_value(kubelet, "Quantity", Some(value));
+            sorted.into_iter().map(|(name, value)| (name.as_str(), quantity(value))).collect()
         }
-        (_, Some(Value::String(text))) => string(kubelet, text),
-        (_, Some(value)) => value.to_string(),
-        ("string", None) => "\"\"".to_owned(),
-        ("Quantity", None) => "\"0\"".to_owned(),
-        ("bool", None) => "false".to_owned(),
-        (_, None) => "0".to_owned(),
+        (_, Some(value)) => value.clone(),
+        ("string", None) => "".into(),
+        ("Quantity", None) => "0".into(),
+        ("bool", None) => false.into(),
+        (_, None) => 0.into(),
     }
 }
 
-/// A field of a line of [`STRUCTS`]; `None` where Go leaves it out: of a pointer an absent one, of anything else but a
-/// struct, for which `omitempty` means nothing, its zero value.
-fn field(kubelet: KubeletVersion, field: &str, object: Option<&Value>) -> Option<String> {
+/// A field of a line of [`STRUCTS`] and its value; `None` where Go leaves it out: of a pointer an absent one, of anything
+/// else but a struct, for which `omitempty` means nothing, its zero value.
+fn field<'f>(kubelet: KubeletVersion, field: &'f str, object: Option<&Value>) -> Option<(&'f str, Value)> {
     let mut words = field.split(' ');
     let (tag, go_type) = (words.next()?, words.next()?);
     let since = words.next().and_then(|since| since.strip_prefix('@')?.parse::<u32>().ok());
@@ -134,32 +140,15 @@ fn field(kubelet: KubeletVersion, field: &str, object: Option<&Value>) -> Option
     if is_empty && !tag.ends_with('!') || since.is_some_and(|since| !kubelet.at_least(1, since)) {
         return None;
     }
-    let value = if is_pointer && given.is_none() { "null".to_owned() } else { go_json(kubelet, value_type, given) };
-    Some(format!("\"{name}\":{value}"))
-}
-
-fn string(kubelet: KubeletVersion, text: &str) -> String {
-    let json = as_go_escapes(&Value::from(text).to_string());
-    // Go 1.22 began to write backspace and form feed as `\b` and `\f`. Assumption: 1.30 is the first minor built with it. Late
-    // patch releases of 1.27 to 1.29 moved to it too; only such a character inside a string would show it.
-    if kubelet.at_least(1, 30) {
-        return json;
-    }
-    let parts = json.split(r"\\").map(|part| part.replace(r"\b", r"\u0008").replace(r"\f", r"\u000c"));
-    parts.collect::<Vec<_>>().join(r"\\")
+    let is_null = is_pointer && given.is_none();
+    Some((name, if is_null { Value::Null } else { go_value(kubelet, value_type, given) }))
 }
 
 /// Returns JSON with what Go's `encoding/json` escapes beyond the rest, by default for HTML. Outside of strings JSON has none
 /// of it.
 pub fn as_go_escapes(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => text.push(c),
-        }
-    }
-    text
+    let escaped = |text: String, c: char| text.replace(c, &format!("\\u{:04x}", u32::from(c)));
+    ['<', '>', '&', '\u{2028}', '\u{2029}'].into_iter().fold(json.to_owned(), escaped)
 }
 
 /// The fields of a struct; `None` of what [`STRUCTS`] does not have, such as `string`.

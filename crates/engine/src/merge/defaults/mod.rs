@@ -7,7 +7,7 @@
 //! Not done: admission (service account, token volume, tolerations, priority, limit ranges, webhooks), status, requests of
 //! the whole pod (`spec.resources`), dropping fields behind a feature gate that is off, and validation of types.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::schema::Schema;
 use crate::value::image::ImageReference;
@@ -21,11 +21,11 @@ impl Schema {
     ///
     /// Upstream: `SetObjectDefaults_Pod` and its like in `pkg/apis/{core,apps}/v1/zz_generated.defaults.go`.
     pub fn fill(self, object: &Value) -> Value {
-        let mut object = stored(object);
+        let mut object = object.clone();
+        fill(&mut object, self);
         if let (Self::POD, Some(Value::Object(spec))) = (self, object.get_mut("spec")) {
             pod_only(spec);
         }
-        fill(&mut object, self);
         object
     }
 
@@ -38,79 +38,50 @@ impl Schema {
     }
 }
 
-/// The value without nulls and empty lists in maps.
-fn stored(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let kept = |name: &str, value: &Value| {
-                !value.is_null() && (KEPT_LISTS.contains(&name) || value.as_array().is_none_or(|list| !list.is_empty()))
-            };
-            let fields = fields.iter().filter(|(name, value)| kept(name, value));
-            Value::Object(fields.map(|(name, value)| (name.clone(), stored(value))).collect())
-        }
-        Value::Array(list) => Value::Array(list.iter().map(stored).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-    }
-}
-
 fn fill(value: &mut Value, of: Schema) {
     let map = match value {
         Value::Object(map) => map,
         Value::Array(list) => return list.iter_mut().for_each(|element| fill(element, of)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
     };
-    for field in of.fields() {
-        if field.left_out && map.get(field.name).is_some_and(is_zero) {
-            map.shift_remove(field.name);
-        }
-        match map.get_mut(field.name) {
-            Some(Value::Object(all)) if field.has_quantities => {
-                all.values_mut().for_each(|value| canonical(value, Quantity::rounded_up_to_thousandths));
-            }
-            Some(value) if field.is_quantity => canonical(value, |quantity| quantity),
-            Some(_) | None => {}
+    for (name, value) in map.iter_mut() {
+        let field = of.field(name);
+        fill(value, field.below);
+        if field.is_quantity {
+            canonical(value, |quantity| quantity);
+        } else if let (true, Value::Object(all)) = (field.has_quantities, value) {
+            all.values_mut().for_each(|value| canonical(value, Quantity::rounded_up_to_thousandths));
         }
     }
-    for (name, default) in of.fields().iter().filter_map(|field| Some((field.name, field.default?))) {
+    map.retain(|name, value| {
+        let is_list = value.is_array() && !KEPT_LISTS.contains(&name.as_str());
+        !(is_zero(value) && (value.is_null() || is_list || of.field(name).left_out))
+    });
+    for (field, default) in of.fields().iter().filter_map(|field| Some((field, field.default?))) {
         if let Some(of) = default.strip_prefix("@alias/") {
-            if let Some(value) = map.get(of).or_else(|| map.get(name)).cloned() {
-                map.insert(of.to_owned(), value.clone());
-                map.insert(name.to_owned(), value);
+            if let Some(value) = map.get(of).or_else(|| map.get(field.name)).cloned() {
+                map.extend([of, field.name].map(|name| (name.to_owned(), value.clone())));
             }
-        } else if let Some(value) = filled_in(default, map).filter(|_| !map.contains_key(name)) {
-            map.insert(name.to_owned(), value);
-        }
-    }
-    for field in of.fields() {
-        if let Some(value) = map.get_mut(field.name) {
-            fill(value, field.below);
+        } else if let Some(mut value) = filled_in(default, map).filter(|_| !map.contains_key(field.name)) {
+            fill(&mut value, field.below);
+            map.insert(field.name.to_owned(), value);
         }
     }
 }
 
 /// What the server fills in beside these fields, where the table has this default.
 fn filled_in(default: &str, beside: &Map<String, Value>) -> Option<Value> {
-    let map = || Value::Object(Map::new());
-    let strategy = beside.get("type");
-    match default {
-        "{}" => return Some(map()),
-        "@ifRolling" => return strategy.is_none_or(|name| name == "RollingUpdate").then(map),
-        "@ifUntyped" => return strategy.is_none().then(map),
-        "@ifAlone" => return beside.keys().all(|name| name == "name").then(map),
-        _ => {}
-    }
-    match default.split_once('/') {
-        Some(("@alias", field)) => beside.get(field).cloned(),
-        Some(("@byTagOf", field)) => {
+    match default.split_once('/').unwrap_or((default, "")) {
+        ("@ifRolling", _) => beside.get("type").is_none_or(|name| name == "RollingUpdate").then(|| json!({})),
+        ("@ifUntyped", _) => (!beside.contains_key("type")).then(|| json!({})),
+        ("@ifAlone", _) => beside.keys().all(|name| name == "name").then(|| json!({})),
+        ("@alias", field) => beside.get(field).cloned(),
+        ("@byTagOf", field) => {
             let image = beside.get(field).and_then(Value::as_str).unwrap_or_default();
             let latest = ImageReference::parse(image).is_ok_and(|image| image.has_latest_tag());
             Some(if latest { "Always" } else { "IfNotPresent" }.into())
         }
-        _ => Some(match (default.parse::<bool>(), default.parse::<i64>()) {
-            (Ok(truth), _) => truth.into(),
-            (_, Ok(number)) => number.into(),
-            (Err(_), Err(_)) => default.trim_matches('\'').into(),
-        }),
+        _ => Some(serde_json::from_str(default).unwrap_or_else(|_| default.trim_matches('\'').into())),
     }
 }
 
@@ -132,7 +103,7 @@ fn canonical(value: &mut Value, rounded: impl Fn(Quantity) -> Quantity) {
     }
 }
 
-/// What pods get and templates do not, besides service links: requests from limits, host ports of the host network.
+/// What pods that are filled in get and templates do not: requests from limits, host ports of the host network.
 ///
 /// Upstream: `SetDefaults_Pod`.
 fn pod_only(spec: &mut Map<String, Value>) {
@@ -141,8 +112,7 @@ fn pod_only(spec: &mut Map<String, Value>) {
         for container in spec.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(resources) = container.get_mut("resources").and_then(Value::as_object_mut)
                 && let Some(Value::Object(limits)) = resources.get("limits").cloned()
-                && let Value::Object(requests) =
-                    resources.entry("requests").or_insert_with(|| Value::Object(Map::new()))
+                && let Value::Object(requests) = resources.entry("requests").or_insert_with(|| json!({}))
             {
                 for (name, limit) in limits {
                     requests.entry(name).or_insert(limit);
@@ -150,8 +120,10 @@ fn pod_only(spec: &mut Map<String, Value>) {
             }
             let ports = container.get_mut("ports").and_then(Value::as_array_mut).filter(|_| host_network);
             for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
-                let number = port.get("containerPort").filter(|_| port.get("hostPort").is_none_or(is_zero)).cloned();
-                port.extend(number.map(|number| ("hostPort".to_owned(), number)));
+                let number = port.get("containerPort").filter(|number| !is_zero(number)).cloned();
+                if let Some(number) = number {
+                    port.entry("hostPort").or_insert(number);
+                }
             }
         }
     }
@@ -161,9 +133,7 @@ fn pod_only(spec: &mut Map<String, Value>) {
 fn leave_out(sides: [Option<&mut Value>; 2], of: Schema) {
     let mut maps = match sides {
         [Some(Value::Array(before)), Some(Value::Array(after))] => return of_lists(before, after, of),
-        [Some(Value::Array(list)), _] | [_, Some(Value::Array(list))] => {
-            return list.iter_mut().for_each(|element| leave_out([Some(element), None], of));
-        }
+        [Some(Value::Array(list)), _] | [_, Some(Value::Array(list))] => return of_lists(list, &mut [], of),
         sides => sides.map(|side| side.and_then(Value::as_object_mut)),
     };
     for field in of.fields() {
@@ -173,17 +143,11 @@ fn leave_out(sides: [Option<&mut Value>; 2], of: Schema) {
     for (name, default) in of.fields().iter().filter_map(|field| Some((field.name, field.default?))) {
         // Both are filled in, so that each has its type.
         let default = if default == "@ifUntyped" { "@ifRolling" } else { default };
-        let is_default = |map: &Map<String, Value>, value: &Value| filled_in(default, map).as_ref() == Some(value);
-        let found = maps.each_ref().map(|map| {
-            let map = map.as_deref()?;
-            map.get(name).map(|value| (value, is_default(map, value)))
-        });
-        let goes = match found {
-            [None, None] => false,
-            [Some((_, is_default)), None] | [None, Some((_, is_default))] => is_default,
-            [Some((before, was_default)), Some((after, is_default))] => was_default && is_default && before == after,
-        };
-        if goes {
+        let [before, after] = maps.each_ref().map(|map| map.as_deref().and_then(|map| map.get(name)));
+        let differ = before.is_some() && after.is_some() && before != after;
+        let has_default =
+            |map: &&mut Map<_, _>| map.get(name).is_none_or(|value| filled_in(default, map).as_ref() == Some(value));
+        if !differ && maps.iter().flatten().all(has_default) {
             maps.iter_mut().flatten().for_each(|map| drop(map.shift_remove(name)));
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{DELETE_FROM_LIST, Error, Fields, PATCH, RETAIN_KEYS, Result, SET_ORDER, at, field};
-use crate::merge::schema::{ListMerge, Schema};
+use crate::merge::schema::{Field, ListMerge};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -13,104 +13,99 @@ pub(super) enum Target {
     Patch,
 }
 
+/// How the maps and lists of a field merge, and where.
 #[derive(Clone, Copy)]
-struct Merge<'p> {
-    list: ListMerge,
-    /// Of its elements.
-    below: Schema,
-    target: Target,
-    path: &'p str,
+pub(super) struct Merge<'p> {
+    pub(super) rule: Field,
+    pub(super) target: Target,
+    pub(super) path: &'p str,
 }
 
-/// Merges `patch` into `base`. Upstream: `mergeMap`.
-pub(super) fn maps(mut base: Fields, mut patch: Fields, schema: Schema, target: Target, path: &str) -> Result<Fields> {
-    if let Some(directive) = patch.shift_remove(PATCH) {
-        return match directive.as_str() {
-            Some("replace") => {
-                Ok(patch.into_iter().filter_map(|(name, value)| Some((name, taken(value, target)?))).collect())
-            }
-            Some("delete") => Ok(Map::new()),
-            Some(_) | None => Err(unknown_directive(&directive, path)),
-        };
-    }
-    if let Some(keys) = patch.shift_remove(RETAIN_KEYS) {
-        retain_keys(&mut base, &patch, keys, target, path)?;
-    }
-    let ordered: Vec<String> = patch.keys().filter(|name| name.starts_with(SET_ORDER)).cloned().collect();
-    for directive in ordered {
-        if let (Some(name), Some(order)) = (directive.strip_prefix(SET_ORDER), patch.shift_remove(&directive)) {
+impl Merge<'_> {
+    /// Merges `patch` into `base`. Upstream: `mergeMap`.
+    pub(super) fn maps(self, mut base: Fields, mut patch: Fields) -> Result<Fields> {
+        let Self { rule, target, path } = self;
+        if let Some(directive) = patch.shift_remove(PATCH) {
+            return match directive.as_str() {
+                Some("replace") => {
+                    Ok(patch.into_iter().filter_map(|(name, value)| Some((name, taken(value, target)?))).collect())
+                }
+                Some("delete") => Ok(Map::new()),
+                Some(_) | None => Err(unknown_directive(&directive, path)),
+            };
+        }
+        if let Some(keys) = patch.shift_remove(RETAIN_KEYS) {
+            self.retain_keys(&mut base, &patch, keys)?;
+        }
+        let is_order = |(name, _): &(String, Value)| name.starts_with(SET_ORDER);
+        let (orders, mut patch): (Fields, Fields) = patch.into_iter().partition(is_order);
+        for (directive, order) in orders {
+            let name = &directive[SET_ORDER.len()..];
             let order = into_list(order, &field(path, &directive))?;
             if target == Target::Patch {
                 base.entry(&*directive).or_insert_with(|| Value::Array(order.clone()));
             }
-            let rule = schema.field(name);
-            let merge = Merge { list: rule.list, below: rule.below, target, path: &field(path, name) };
             let live = base.get_mut(name).map(Value::take);
-            if let Some(list) = merge.ordered(live, patch.shift_remove(name), &order)? {
+            let below = Merge { rule: rule.below.field(name), target, path: &field(path, name) };
+            if let Some(list) = below.ordered(live, patch.shift_remove(name), &order)? {
                 base.insert(name.to_owned(), Value::Array(list));
             }
         }
-    }
-    for (name, value) in patch {
-        let path = field(path, &name);
-        let set = name.strip_prefix(DELETE_FROM_LIST);
-        if let (Some(set), Target::Object) = (set, target) {
-            let removed = into_list(value, &path)?;
-            if let Some(Value::Array(list)) = base.get_mut(set) {
-                list.retain(|element| !removed.contains(element));
+        for (name, value) in patch {
+            let path = field(path, &name);
+            let below = Merge { rule: rule.below.field(&name), target, path: &path };
+            let set = name.strip_prefix(DELETE_FROM_LIST);
+            if let (Some(set), Target::Object) = (set, target) {
+                let removed = into_list(value, &path)?;
+                if let Some(Value::Array(list)) = base.get_mut(set) {
+                    list.retain(|element| !removed.contains(element));
+                }
+                continue;
             }
-            continue;
+            let merged = match (base.get_mut(&name).map(Value::take), value) {
+                (_, value) if set.is_some() => Some(value),
+                (_, Value::Null) => (target == Target::Patch).then_some(Value::Null),
+                (Some(Value::Object(base)), Value::Object(patch)) => Some(Value::Object(below.maps(base, patch)?)),
+                (Some(Value::Array(mut base)), Value::Array(patch)) if below.rule.list != ListMerge::Atomic => {
+                    Some(Value::Array(below.lists(&mut base, patch)?))
+                }
+                (_, value) => taken(value, target),
+            };
+            match merged {
+                Some(merged) => base.insert(name, merged),
+                None => base.shift_remove(&name),
+            };
         }
-        let rule = schema.field(&name);
-        let merged = match (base.get_mut(&name).map(Value::take), value) {
-            (_, value) if set.is_some() => Some(value),
-            (_, Value::Null) => (target == Target::Patch).then_some(Value::Null),
-            (Some(Value::Object(base)), Value::Object(patch)) => {
-                Some(Value::Object(maps(base, patch, rule.below, target, &path)?))
-            }
-            (Some(Value::Array(mut base)), Value::Array(patch)) if rule.list != ListMerge::Atomic => {
-                let merge = Merge { list: rule.list, below: rule.below, target, path: &path };
-                Some(Value::Array(merge.lists(&mut base, patch)?))
-            }
-            (_, value) => taken(value, target),
-        };
-        match merged {
-            Some(merged) => base.insert(name, merged),
-            None => base.shift_remove(&name),
-        };
+        Ok(base)
     }
-    Ok(base)
-}
 
-/// Clears what a `$retainKeys` directive does not list. Upstream: `applyRetainKeysDirective`.
-fn retain_keys(base: &mut Fields, patch: &Fields, keys: Value, target: Target, path: &str) -> Result<()> {
-    if target == Target::Patch {
-        base.entry(RETAIN_KEYS).or_insert(keys);
-        return Ok(());
+    /// Clears what a `$retainKeys` directive does not list. Upstream: `applyRetainKeysDirective`.
+    fn retain_keys(self, base: &mut Fields, patch: &Fields, keys: Value) -> Result<()> {
+        if self.target == Target::Patch {
+            base.entry(RETAIN_KEYS).or_insert(keys);
+            return Ok(());
+        }
+        let keys = into_list(keys, &field(self.path, RETAIN_KEYS))?;
+        let retained = |name: &str| keys.iter().any(|key| key == name);
+        let sets = |(name, value): &(&String, &Value)| !value.is_null() && !is_directive(name) && !retained(name);
+        if let Some((name, _)) = patch.iter().find(sets) {
+            return Err(Error::at(self.path, format!("sets {name}, which its $retainKeys does not list")));
+        }
+        base.retain(|name, _| retained(name));
+        Ok(())
     }
-    let keys = into_list(keys, &field(path, RETAIN_KEYS))?;
-    let retained = |name: &str| keys.iter().any(|key| key == name);
-    let is_directive = |name: &str| name.starts_with(DELETE_FROM_LIST) || name.starts_with(SET_ORDER);
-    let sets = |(name, value): &(&String, &Value)| !value.is_null() && !is_directive(name) && !retained(name);
-    if let Some((name, _)) = patch.iter().find(sets) {
-        return Err(Error::at(path, format!("sets {name}, which its $retainKeys does not list")));
-    }
-    base.retain(|name, _| retained(name));
-    Ok(())
-}
 
-impl Merge<'_> {
     /// Merges a list and brings it in the order of its `$setElementOrder`. Upstream: `mergePatchIntoOriginal`.
     fn ordered(self, live: Option<Value>, patch: Option<Value>, order: &[Value]) -> Result<Option<Vec<Value>>> {
-        let Self { list, target, path, .. } = self;
+        let Self { rule: Field { list, .. }, target, path } = self;
+        let listed = |value: Option<Value>| value.map(|value| into_list(value, path)).transpose();
         list.check(order, path)?;
-        let patch = patch.map(|patch| into_list(patch, path)).transpose()?;
+        let patch = listed(patch)?;
         if let Some(patch) = &patch {
             list.check(patch, path)?;
             self.agrees(patch, order)?;
         }
-        let live = live.map(|live| into_list(live, path)).transpose()?;
-        let (live, merged) = match (live, patch) {
+        let (live, merged) = match (listed(live)?, patch) {
             (None, None) => return Ok(None),
             (None, Some(patch)) => (Vec::new(), patch.into_iter().filter_map(|one| taken(one, target)).collect()),
             (Some(live), None) => {
@@ -129,7 +124,7 @@ impl Merge<'_> {
     /// `validatePatchWithSetOrderList`; that also refuses some patches that upstream made itself, where two elements have
     /// one key (port 53 of UDP and of TCP with another port between), which are legal and so not held against anyone here.
     fn agrees(self, patch: &[Value], order: &[Value]) -> Result<()> {
-        let list = self.list;
+        let list = self.rule.list;
         let mut rest = order.iter();
         let plain = |element: &&Value| element.get(PATCH).is_none();
         let found = |element: &Value| rest.any(|other| list.identity(other) == list.identity(element));
@@ -145,7 +140,7 @@ impl Merge<'_> {
     /// `base` becomes the order of the live list as upstream goes on with: it works in place, so that the first added
     /// elements take the slots of deleted ones and count as live elements in the order that follows.
     fn lists(self, base: &mut Vec<Value>, mut patch: Vec<Value>) -> Result<Vec<Value>> {
-        let Self { list, below, target, path } = self;
+        let Self { rule: Field { list, .. }, target, path } = self;
         list.check(base, path)?;
         list.check(&patch, path)?;
         let slots = base.len();
@@ -163,10 +158,11 @@ impl Merge<'_> {
                 patch = self.elements_to_merge(base, patch)?;
                 merged.clone_from(base);
                 for (index, element) in patch.iter().enumerate() {
-                    let place = list.position(&merged, element);
-                    match (place.and_then(|place| merged.get_mut(place)), element) {
+                    let is_same = |other: &&mut Value| list.identity(other) == list.identity(element);
+                    match (merged.iter_mut().find(is_same), element) {
                         (Some(Value::Object(base)), Value::Object(element)) => {
-                            *base = maps(std::mem::take(base), element.clone(), below, target, &at(path, index))?;
+                            let merge = Merge { path: &at(path, index), ..self };
+                            *base = merge.maps(std::mem::take(base), element.clone())?;
                         }
                         (Some(_) | None, element) => merged.extend(taken(element.clone(), target)),
                     }
@@ -181,7 +177,7 @@ impl Merge<'_> {
 
     /// Carries out `$patch` on `base`, and returns the other elements. Upstream: `mergeSliceWithSpecialElements`.
     fn elements_to_merge(self, base: &mut Vec<Value>, patch: Vec<Value>) -> Result<Vec<Value>> {
-        let list = self.list;
+        let list = self.rule.list;
         let mut plain = Vec::with_capacity(patch.len());
         let mut replaced = false;
         for (index, element) in patch.into_iter().enumerate() {
@@ -206,16 +202,17 @@ fn taken(value: Value, target: Target) -> Option<Value> {
     match value {
         Value::Object(fields) if fields.contains_key(PATCH) => None,
         Value::Object(fields) => {
-            let is_directive =
-                |name: &str| name == RETAIN_KEYS || name.starts_with(SET_ORDER) || name.starts_with(DELETE_FROM_LIST);
-            let kept =
-                |(name, value): &(String, Value)| target == Target::Patch || !(value.is_null() || is_directive(name));
-            let fields = fields.into_iter().filter(kept);
+            let stays = |name: &str, value: &Value| target == Target::Patch || !(value.is_null() || is_directive(name));
+            let fields = fields.into_iter().filter(|(name, value)| stays(name, value));
             Some(fields.filter_map(|(name, value)| Some((name, taken(value, target)?))).collect())
         }
         Value::Array(list) => Some(list.into_iter().filter_map(|element| taken(element, target)).collect()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(value),
     }
+}
+
+fn is_directive(name: &str) -> bool {
+    name == RETAIN_KEYS || name.starts_with(SET_ORDER) || name.starts_with(DELETE_FROM_LIST)
 }
 
 fn into_list(value: Value, path: &str) -> Result<Vec<Value>> {

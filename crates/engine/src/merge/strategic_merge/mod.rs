@@ -23,6 +23,7 @@ use std::cmp::{Ordering, Reverse};
 
 use serde_json::{Map, Value, json};
 
+use self::apply::{Merge, Target};
 use super::schema::{Field, ListMerge, Schema};
 use crate::value::json_path::element;
 
@@ -74,10 +75,11 @@ impl Error {
 pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, schema: Schema) -> Result<Value, Error> {
     let empty = Map::new();
     let original = original.map_or(Ok(&empty), map_of)?;
-    let modified = map_of(modified)?;
-    let changes = difference(map_of(current)?, modified, schema, Keep::Changes, false, "")?;
-    let deletions = difference(original, modified, schema, Keep::Deletions, false, "")?;
-    apply::maps(deletions, changes, schema, apply::Target::Patch, "").map(Value::Object)
+    let (modified, current) = (map_of(modified)?, map_of(current)?);
+    let rule = Field::whole(schema);
+    let changes = difference(current, modified, rule, Keep::Changes, "")?;
+    let deletions = difference(original, modified, rule, Keep::Deletions, "")?;
+    Merge { rule, target: Target::Patch, path: "" }.maps(deletions, changes).map(Value::Object)
 }
 
 /// Applies a strategic merge patch as the API server does, and returns the object it would go on with. Understands
@@ -90,8 +92,8 @@ pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, sc
 /// If the object or the patch is not a map, a directive is malformed or contradicts the patch, or a list to be merged has
 /// elements of mixed types or without their merge key.
 pub fn apply(current: &Value, patch: &Value, schema: Schema) -> Result<Value, Error> {
-    let (current, patch) = (map_of(current)?.clone(), map_of(patch)?.clone());
-    apply::maps(current, patch, schema, apply::Target::Object, "").map(Value::Object)
+    let merge = Merge { rule: Field::whole(schema), target: Target::Object, path: "" };
+    merge.maps(map_of(current)?.clone(), map_of(patch)?.clone()).map(Value::Object)
 }
 
 fn map_of(value: &Value) -> Result<&Fields> {
@@ -154,11 +156,9 @@ impl ListMerge {
         let mut others = self.sort_by(others, live).into_iter().peekable();
         for element in self.sort_by(named, wanted) {
             let limit = self.position(live, &element);
-            while let Some(earlier) = others.next_if(|other| {
-                self.position(live, other).zip(limit).is_some_and(|(position, limit)| position < limit)
-            }) {
-                ordered.push(earlier);
-            }
+            let is_earlier =
+                |other: &Value| self.position(live, other).zip(limit).is_some_and(|(at, limit)| at < limit);
+            ordered.extend(std::iter::from_fn(|| others.next_if(is_earlier)));
             ordered.push(element);
         }
         ordered.extend(others);
@@ -197,32 +197,27 @@ enum Keep {
     Deletions,
 }
 
-/// The difference of two maps as a patch; `retain` adds `$retainKeys`. Upstream: `diffMaps`.
-fn difference(old: &Fields, new: &Fields, schema: Schema, keep: Keep, retain: bool, path: &str) -> Result<Fields> {
+/// The difference of two maps as a patch. Upstream: `diffMaps`.
+fn difference(old: &Fields, new: &Fields, rule: Field, keep: Keep, path: &str) -> Result<Fields> {
     let mut patch = Map::new();
     for (name, new) in new {
-        let field = schema.field(name);
+        let field = rule.below.field(name);
         match (old.get(name), new) {
             (Some(Value::Object(old)), Value::Object(new)) => {
-                let below = difference(old, new, field.below, keep, field.retain_keys, &self::field(path, name))?;
-                if !below.is_empty() {
-                    patch.insert(name.clone(), Value::Object(below));
-                }
+                let below = difference(old, new, field, keep, &self::field(path, name))?;
+                patch.extend((!below.is_empty()).then(|| (name.clone(), Value::Object(below))));
             }
             (Some(Value::Array(old)), Value::Array(new)) if field.list != ListMerge::Atomic => {
-                difference_of_lists(old, new, field, keep, &self::field(path, name), &mut patch)?;
+                patch.extend(difference_of_lists(old, new, field, keep, &self::field(path, name))?);
             }
-            (old, new) => {
-                if keep == Keep::Changes && old != Some(new) {
-                    patch.insert(name.clone(), new.clone());
-                }
-            }
+            (old, new) if keep == Keep::Changes && old != Some(new) => drop(patch.insert(name.clone(), new.clone())),
+            (_, _) => {}
         }
     }
     if keep == Keep::Deletions {
         patch.extend(old.keys().filter(|name| !new.contains_key(*name)).map(|name| (name.clone(), Value::Null)));
     }
-    if retain {
+    if rule.retain_keys {
         let mut keys: Vec<&str> = new.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| &**name).collect();
         let clears = || old.iter().any(|(name, value)| !value.is_null() && !new.contains_key(name));
         if !keys.is_empty() && (!patch.is_empty() || clears()) {
@@ -234,34 +229,20 @@ fn difference(old: &Fields, new: &Fields, schema: Schema, keep: Keep, retain: bo
 }
 
 /// The difference of a list that merges. Upstream: `diffLists`, `diffListsOfScalars` and `diffListsOfMaps`.
-fn difference_of_lists(
-    old: &[Value],
-    new: &[Value],
-    field: Field,
-    keep: Keep,
-    path: &str,
-    patch: &mut Fields,
-) -> Result<()> {
-    let (name, list) = (field.name, field.list);
+fn difference_of_lists(old: &[Value], new: &[Value], rule: Field, keep: Keep, path: &str) -> Result<Fields> {
+    let Field { name, list, .. } = rule;
     list.check(old, path)?;
     list.check(new, path)?;
-    let mut insert = |name: String, list: Vec<Value>| {
-        if !list.is_empty() {
-            patch.insert(name, Value::Array(list));
-        }
-    };
     if old.is_empty() {
-        if keep == Keep::Changes {
-            insert(name.to_owned(), new.to_vec());
-        }
-        return Ok(());
+        let is_new = keep == Keep::Changes && !new.is_empty();
+        return Ok(is_new.then(|| (name.to_owned(), new.into())).into_iter().collect());
     }
     let (mut changed, mut removed) = (Vec::new(), Vec::new());
     for pair in pairs(old, new, list) {
         match (list, pair) {
             (ListMerge::ByKey(key), (Some(Value::Object(old)), Some(element @ Value::Object(fields)))) => {
                 let path = at(path, list.position(new, element).unwrap_or_default());
-                let mut patch = difference(old, fields, field.below, keep, field.retain_keys, &path)?;
+                let mut patch = difference(old, fields, rule, keep, &path)?;
                 if !patch.is_empty() {
                     patch.insert(key.to_owned(), list.identity(element).clone());
                     changed.push(Value::Object(patch));
@@ -269,7 +250,7 @@ fn difference_of_lists(
             }
             (_, (None, Some(new))) if keep == Keep::Changes => changed.push(new.clone()),
             (ListMerge::ByKey(key), (Some(old), None)) if keep == Keep::Deletions => {
-                removed.push(json!({ key: list.identity(old), PATCH: "delete" }));
+                changed.push(json!({ key: list.identity(old), PATCH: "delete" }));
             }
             (_, (Some(old), None)) if keep == Keep::Deletions && removed.last() != Some(old) => {
                 removed.push(old.clone());
@@ -282,20 +263,14 @@ fn difference_of_lists(
         // Upstream has sorted the old list by now: a set in any other order always gets an order directive.
         ListMerge::Set | ListMerge::Atomic => list.sorted(old).into_iter().eq(new),
     };
-    if !changed.is_empty() || !removed.is_empty() || (keep == Keep::Changes && !same_order) {
-        let order = new.iter().map(|element| match list {
-            ListMerge::ByKey(key) => json!({ key: list.identity(element) }),
-            ListMerge::Set | ListMerge::Atomic => element.clone(),
-        });
-        insert(format!("{SET_ORDER}{name}"), order.collect());
-    }
-    let mut changed = list.sort_by(changed, new);
-    if matches!(list, ListMerge::ByKey(_)) {
-        changed.append(&mut removed);
-    }
-    insert(name.to_owned(), changed);
-    insert(format!("{DELETE_FROM_LIST}{name}"), removed);
-    Ok(())
+    let is_ordered = !changed.is_empty() || !removed.is_empty() || (keep == Keep::Changes && !same_order);
+    let order = new.iter().filter(|_| is_ordered).map(|element| match list {
+        ListMerge::ByKey(key) => json!({ key: list.identity(element) }),
+        ListMerge::Set | ListMerge::Atomic => element.clone(),
+    });
+    let lists = [(SET_ORDER, order.collect()), ("", list.sort_by(changed, new)), (DELETE_FROM_LIST, removed)];
+    let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+    Ok(lists.map(|(directive, list)| (format!("{directive}{name}"), Value::Array(list))).collect())
 }
 
 /// Pairs the elements of two lists by what identifies them, in the order of its text.
