@@ -52,8 +52,8 @@ impl Cluster {
         for (kind, objects) in kinds.zip(lists) {
             // A server may lack the kinds of others; nobody may list what is not there.
             let owns = |pod: &Pod| pod.controller().is_some_and(|owner| owner.is(kind));
-            let is_there = kind.is_built_in() || objects.is_ok() || pods.iter().any(owns);
-            if is_there {
+            let is_there = || kind.is_built_in() || pods.iter().any(owns) || reading.has_owned_by(kind);
+            if objects.is_ok() || is_there() {
                 reading.of_kind(kind, objects)?;
             }
         }
@@ -165,10 +165,14 @@ impl<'de> Deserialize<'de> for Slim {
 
 /// Returns the uid of the workload that controls an object; a controller of another kind (an operator's) is none.
 fn owning_workload(object: &Value) -> Option<Uid> {
+    owner_of(object).map(|(_, uid)| uid)
+}
+
+fn owner_of(object: &Value) -> Option<(WorkloadKind, Uid)> {
     let owner = controller_of(object)?;
     let text = |key: &str| owner.get(key).and_then(Value::as_str);
-    WorkloadKind::from_manifest(text("apiVersion")?, text("kind")?)?;
-    text("uid").map(Uid::from)
+    let kind = WorkloadKind::of_owner(text("apiVersion")?, text("kind")?)?;
+    Some((kind, Uid::from(text("uid")?)))
 }
 
 #[derive(Default)]
@@ -211,6 +215,10 @@ impl Reading {
             }
         }
         Ok(())
+    }
+
+    fn has_owned_by(&self, kind: WorkloadKind) -> bool {
+        self.owned.values().flatten().any(|object| owner_of(object).is_some_and(|(known, _)| known == kind))
     }
 
     fn controller_revisions(&mut self, objects: Listed) -> Result<()> {

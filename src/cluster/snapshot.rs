@@ -52,7 +52,7 @@ impl Cluster {
 
     /// Returns the kinds of the workloads that have this name in the namespace, as far as they can be read.
     pub async fn workloads_called(&self, name: &str) -> Vec<WorkloadKind> {
-        let kinds = WorkloadKind::built_in();
+        let kinds = WorkloadKind::ALL.into_iter();
         let reads = kinds.map(|kind| async move {
             let found = self.get(kind.into(), Some(self.namespace()), name).await;
             found.is_ok().then_some(kind)

@@ -27,7 +27,7 @@ use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::k8s::workload::Workload;
 use crate::kinds;
-use crate::kinds::{POD_TEMPLATE_HASH, WorkloadKind};
+use crate::kinds::{HoldsBy, POD_TEMPLATE_HASH, WorkloadKind};
 use crate::plan::intent::{Intent, IntentError};
 use crate::plan::live::{Options, Snapshot, Subset};
 use crate::rollout::{Goal, PodGoal, Policy};
@@ -330,7 +330,7 @@ fn of_the_owner(
         if metadata::is_terminating(&workload.object) {
             reasons.push(Reason::OwnerTerminating);
         }
-        if kinds::is_paused(&workload.object) {
+        if workload.reference.kind.holds_by() == HoldsBy::Paused && kinds::is_paused(&workload.object) {
             let by_a_rollout = rollout_state(live) != RolloutState::None;
             reasons.push(Reason::OwnerPaused { if_resumed: if_resumed(live), by_a_rollout });
         }

@@ -12,7 +12,7 @@ use crate::change::{Change, Containers};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::k8s::workload::Workload;
-use crate::kinds::{self, IfResumed};
+use crate::kinds::{self, HoldsBy, IfResumed};
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::build::{controlled, none_unavailable, subset_not_durable};
 use crate::plan::live::Options;
@@ -59,7 +59,10 @@ impl Unasked<'_> {
         let (workload, options) = (self.workload, self.options);
         let has_template = workload.reference.kind.has_template();
         let restarts = self.restarting().next().is_some();
-        if has_template && kinds::is_paused(&workload.object) {
+        let kind = workload.reference.kind;
+        let left = (kind.spec().left_to_controller)(&workload.object).filter(|_| !options.pods_only);
+        reasons.extend(left.map(|(path, what)| Reason::LeftToController { path, what }));
+        if kind.holds_by() == HoldsBy::Paused && kinds::is_paused(&workload.object) {
             let if_resumed = IfResumed::NotKnown;
             reasons.push(Reason::OwnerPaused { if_resumed, by_a_rollout: false });
         }
