@@ -259,6 +259,9 @@ const NO_KIND: &[(&str, &[&str])] = &[
             "WorkloadKind::ReplicaSet",
             "WorkloadKind::Pod",
             "WorkloadKind::CloneSet",
+            "WorkloadKind::AdvancedStatefulSet",
+            "WorkloadKind::AdvancedDaemonSet",
+            "WorkloadKind::Rollout",
         ],
     ),
 ];
@@ -267,7 +270,7 @@ const NO_KIND: &[(&str, &[&str])] = &[
 fn only_one_place_compares_kinds() {
     let names = names_of_kinds();
     let named = |code: &str| names.iter().filter(|name| code.contains(name.as_str())).cloned().collect::<Vec<_>>();
-    assert_eq!(named("text == \"statefulsets\" || kind == PODS").len(), 2);
+    assert_eq!(named("text == \"statefulsets\" || kind == PODS").len(), 3);
     assert_eq!(named("// of pods, and WorkloadKind::ALL"), [""; 0]);
     let is_excused = |path: &str, name: &str| {
         NO_KIND.iter().any(|(place, excused)| path.starts_with(place) && excused.contains(&name))

@@ -14,6 +14,7 @@ mod holds_by;
 mod kruise;
 mod stateful_set;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,10 @@ pub struct KindSpec {
     /// What of an object leaves to its controller when or which pods change, so that this program cannot take its place: a
     /// path, and that.
     pub(crate) left_to_controller: fn(&Value) -> Option<(String, String)>,
+    /// Whether its controller, which updates pods, leaves some of them as they are.
+    pub(crate) leaves_pods: fn(&Value) -> bool,
+    /// What a pod waits for that its controller is about to update, by the labels of the pod.
+    pub(crate) pod_waits: fn(&Value, &BTreeMap<String, String>) -> Option<String>,
     /// The kind of the objects that it controls and that control its pods.
     owns_through: Option<WorkloadKind>,
     replicas: Replicas,
@@ -128,6 +133,8 @@ const OF_APPS: KindSpec = KindSpec {
     selector: Some("/spec/selector"),
     foresee: None,
     left_to_controller: |_| None,
+    leaves_pods: |_| false,
+    pod_waits: |_, _| None,
     owns_through: None,
     replicas: Replicas::Spec,
     revisions: Revisions::None,
@@ -337,7 +344,7 @@ impl WorkloadKind {
 
     /// Finds the kind of a manifest.
     pub fn from_manifest(api_version: &str, kind: &str) -> Option<Self> {
-        Self::named(kind).filter(|known| known.spec().api_version() == api_version)
+        Self::of_owner(api_version, kind).filter(|known| known.spec().api_version() == api_version)
     }
 
     /// Finds the kind of this name, of whatever group and version: of namesakes the one that every server has.

@@ -66,3 +66,21 @@ fn a_kind_that_is_misspelt_is_distinguished_from_one_that_is_another_clients() {
         assert_eq!(WorkloadKind::meant(api_version, kind), meant, "{api_version} {kind}");
     }
 }
+
+#[test]
+fn namesakes_are_told_apart_by_their_group() {
+    for (api_version, kind, found) in [
+        ("apps/v1", "StatefulSet", Some(WorkloadKind::StatefulSet)),
+        ("apps.kruise.io/v1beta1", "StatefulSet", Some(WorkloadKind::AdvancedStatefulSet)),
+        ("apps.kruise.io/v1alpha1", "StatefulSet", None),
+        ("apps.kruise.io/v1alpha1", "DaemonSet", Some(WorkloadKind::AdvancedDaemonSet)),
+        ("argoproj.io/v1alpha1", "Rollout", Some(WorkloadKind::Rollout)),
+        ("v1", "Pod", Some(WorkloadKind::Pod)),
+    ] {
+        assert_eq!(WorkloadKind::from_manifest(api_version, kind), found, "{api_version} {kind}");
+    }
+    assert_eq!(
+        WorkloadKind::of_owner("apps.kruise.io/v1alpha1", "StatefulSet"),
+        Some(WorkloadKind::AdvancedStatefulSet)
+    );
+}

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::courses::Courses;
 use super::pods::recorded_from;
 use super::policy::policy;
 use super::resume::Start;
 use super::revision::CurrentRevision;
 use super::rollout_state::{RolloutState, lock_of, rollout_state};
+use super::wanted::template_containers;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::change::FieldChanges;
 use crate::change::target::Images;
@@ -108,9 +110,14 @@ pub fn replacing(live: &Snapshot) -> Option<String> {
     if matches!(lock_of(&live.workload), Ok(Some(_))) {
         return None;
     }
-    let status = live.workload.rolling_out()?;
+    let status = live.workload.rolling_out().filter(|_| !updates_in_place(live))?;
     let revision = CurrentRevision::of(live);
     live.pods.iter().any(|pod| is_followed(live, pod) && revision.another(pod).is_some()).then_some(status)
+}
+
+/// Whether the owner's own controller updates its pods in place.
+fn updates_in_place(live: &Snapshot) -> bool {
+    Courses::of(live, live.workload.template().clone()).is_some_and(|courses| courses.are_in_place())
 }
 
 fn is_followed(live: &Snapshot, pod: &Pod) -> bool {
@@ -123,13 +130,17 @@ struct ExpectedChange {
     lock: Option<Lock>,
     /// Else the newest record of an update of pods alone: its images.
     record: Option<UpdateRecord>,
+    /// The owner's own controller brings its template to all pods, in place.
+    by_controller: bool,
 }
 
 impl ExpectedChange {
     fn of(live: &Snapshot, pods: &[&Pod], now: &str) -> Self {
         let lock = lock_of(&live.workload).ok().flatten();
         let record = if lock.is_none() { newest_open_update(pods, now) } else { None };
-        Self { lock, record }
+        let leaves_pods = || (live.workload.reference.kind.spec().leaves_pods)(&live.workload.object);
+        let is_free = lock.is_none() && live.workload.rolling_out().is_some() && !leaves_pods();
+        Self { by_controller: is_free && updates_in_place(live), lock, record }
     }
 
     /// The rollout that holds the workload, if it is about that pod.
@@ -163,6 +174,10 @@ impl ExpectedChange {
     fn image(&self, live: &Snapshot, pod: &Pod, container: &Container) -> Option<String> {
         if let Some(lock) = self.rollout_of(live, pod) {
             return lock.rollout.image(&container.name).map(|(_, in_pods)| in_pods.to_owned());
+        }
+        if self.by_controller && CurrentRevision::of(live).another(pod).is_some() {
+            let mut template = template_containers(live.workload.template()).into_iter();
+            return template.find(|(_, found)| found.name == container.name).map(|(_, found)| found.image);
         }
         let record = self.record.as_ref()?;
         let change = record.containers.get(&container.name).map(|change| (&change.from, &change.to));

@@ -23,6 +23,7 @@ mod availability;
 mod back_off;
 mod build;
 mod container_order;
+mod courses;
 mod durable;
 mod estimate;
 mod goal;

@@ -222,8 +222,11 @@ pub fn status(live: &Snapshot) -> WorkloadStatus {
         && is_held_back(live)
         && pods.iter().any(|pod| pod.older_revision.is_some());
     let waits = owner::blocking_budget(live, lock, &theirs, &pods);
-    let owner =
-        owner::states(workload, lock, waits_for_delete.then_some(OwnerState::OnDelete).into_iter().chain(waits));
+    let owner = owner::states(
+        workload,
+        (lock, &theirs),
+        waits_for_delete.then_some(OwnerState::OnDelete).into_iter().chain(waits),
+    );
     let mut next = next_command::next_commands(live, state, &pods);
     if state == RolloutState::None && found == Ok(None) && owner.iter().all(OwnerState::is_at_rest) {
         next.extend(next_command::bring_to_template(live, &pods));

@@ -26,6 +26,10 @@ pub enum OwnerState {
     RollingOut {
         status: String,
     },
+    /// The same of a controller that updates pods in place where it can.
+    Updating {
+        status: String,
+    },
     Paused,
     /// It has the update strategy OnDelete, and pods are of an older revision.
     OnDelete,
@@ -46,7 +50,7 @@ impl OwnerState {
         match self {
             Self::Terminating => "terminating",
             Self::NotObserved => "notObserved",
-            Self::RollingOut { .. } => "rollingOut",
+            Self::RollingOut { .. } | Self::Updating { .. } => "rollingOut",
             Self::Paused => "paused",
             Self::OnDelete => "onDelete",
             Self::DisruptionBudget { .. } => "disruptionBudget",
@@ -65,6 +69,7 @@ impl OwnerState {
             Self::Terminating => "it is being deleted".into(),
             Self::NotObserved => "its controller has not observed the latest spec".into(),
             Self::RollingOut { status } => format!("its controller is replacing pods: {status}"),
+            Self::Updating { status } => format!("its controller is updating pods, in place where it can: {status}"),
             Self::Paused => "its rollouts are paused".into(),
             Self::OnDelete => {
                 "its updateStrategy is OnDelete: its controller replaces no pod for the template, until the pod is deleted".into()
@@ -84,7 +89,7 @@ impl OwnerState {
 /// `also`: states that the object alone does not show.
 pub(super) fn states(
     workload: &Workload,
-    lock: Option<&Lock>,
+    (lock, pods): (Option<&Lock>, &[&Pod]),
     also: impl IntoIterator<Item = OwnerState>,
 ) -> Vec<OwnerState> {
     let object = &workload.object;
@@ -95,7 +100,7 @@ pub(super) fn states(
     if !workload.is_observed() {
         states.push(OwnerState::NotObserved);
     }
-    states.extend(workload.rolling_out().map(|status| OwnerState::RollingOut { status }));
+    states.extend(rolling_out(workload, pods));
     let is_ours = lock.is_some_and(|lock| !lock.released);
     if kinds::is_paused(object) && !is_ours {
         states.push(OwnerState::Paused);
@@ -103,6 +108,16 @@ pub(super) fn states(
     states.extend(also);
     states.extend(stuck(object));
     states
+}
+
+fn rolling_out(workload: &Workload, pods: &[&Pod]) -> Option<OwnerState> {
+    let (status, spec) = (workload.rolling_out()?, workload.reference.kind.spec());
+    if spec.foresee.is_none() {
+        return Some(OwnerState::RollingOut { status });
+    }
+    let waits = |pod: &&Pod| Some(format!("; {} waits: {}", pod.key, (spec.pod_waits)(&workload.object, &pod.labels)?));
+    let waits = pods.iter().find_map(waits).unwrap_or_default();
+    Some(OwnerState::Updating { status: status + &waits })
 }
 
 /// Deployments say by `Progressing` that a deadline passed, and they and ReplicaSets by `ReplicaFailure` that pods cannot

@@ -14,6 +14,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["ads"],
     foresee: Some(|before, after| RULES.foresee(before, after)),
     left_to_controller,
+    leaves_pods: |object| RULES.leaves_pods(object),
     has_kubectl_rollout: false,
     ..daemon_set::SPEC
 };

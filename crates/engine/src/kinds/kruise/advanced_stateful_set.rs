@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{GROUP, Policy, Rules};
+use super::{GROUP, Policy, Rules, pod_waits};
 use crate::kinds::{KindSpec, MaxUnavailable, is_on_delete, max_unavailable, stateful_set};
 use crate::value::json_path::text;
 
@@ -14,6 +14,8 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["asts"],
     foresee: Some(|before, after| RULES.foresee(before, after)),
     left_to_controller,
+    leaves_pods: |object| RULES.leaves_pods(object),
+    pod_waits,
     max_unavailable: Some(MaxUnavailable {
         path: "spec.updateStrategy.rollingUpdate.maxUnavailable",
         rounds_up: false,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Course, GROUP, Obstacle, Policy, Rules, obstacle};
+use super::{Course, GROUP, Obstacle, Policy, Rules, obstacle, pod_waits};
 use crate::kinds::{
     CONTROLLER_REVISION_HASH, HoldsBy, KindSpec, MaxUnavailable, OF_APPS, POD_TEMPLATE_HASH, RevisionLabel, Revisions,
     is_on_delete, status,
@@ -19,6 +19,8 @@ pub(super) const SPEC: KindSpec = KindSpec {
     short_names: &["clone"],
     foresee: Some(|before, after| RULES.foresee(before, after)),
     left_to_controller: |object| RULES.left_to_controller(object),
+    leaves_pods: |object| RULES.leaves_pods(object),
+    pod_waits,
     revisions: Revisions::ControllerRevisions(RevisionLabel::Name),
     holds_by: HoldsBy::StrategyPaused,
     max_unavailable: Some(MaxUnavailable {

@@ -118,13 +118,7 @@ impl Rules {
     }
 
     fn hook(&self, object: &Value) -> Option<(String, String)> {
-        let hook = object.pointer(HOOK)?;
-        let labels = hook.get("labelsHandler").and_then(Value::as_object).into_iter().flatten();
-        let finalizers = hook.get("finalizersHandler").and_then(Value::as_array).into_iter().flatten();
-        let waits: Vec<&str> =
-            labels.map(|(label, _)| label.as_str()).chain(finalizers.filter_map(Value::as_str)).collect();
-        let what = format!("when a pod may change: once somebody has taken {} off it", waits.join(", "));
-        Some((dotted(HOOK), what))
+        Some((dotted(HOOK), format!("when a pod may change: once somebody has taken {} off it", handlers(object)?)))
     }
 
     fn field<'v>(&self, object: &'v Value, name: &str) -> Option<&'v Value> {
@@ -159,10 +153,9 @@ impl Rules {
 
     /// Which pods are left unchanged, or updated later.
     fn limits(&self, before: &Value, after: &Value) -> Vec<String> {
-        let paused = |object: &Value| self.field(object, "paused") == Some(&Value::Bool(true));
         let rolling = dotted(self.rolling);
         let mut limits = Vec::new();
-        if paused(after) {
+        if self.is_paused(after) {
             limits.push(format!("it updates no pod while {rolling}.paused is true"));
         }
         if let Some(partition) = self.partition(after) {
@@ -171,13 +164,21 @@ impl Rules {
         if after.pointer(HOOK).is_some() {
             limits.push(format!("each pod waits for the hook in {}", dotted(HOOK)));
         }
-        if paused(before) || self.partition(before).is_some() {
+        if self.leaves_pods(before) {
             limits.push(
                 "pods that an earlier change of the template has not reached are compared by their own template, and may be replaced"
                     .to_owned(),
             );
         }
         limits
+    }
+
+    fn is_paused(&self, object: &Value) -> bool {
+        self.field(object, "paused") == Some(&Value::Bool(true))
+    }
+
+    fn leaves_pods(&self, object: &Value) -> bool {
+        self.is_paused(object) || self.partition(object).is_some()
     }
 
     /// A partition that leaves pods unchanged.
@@ -188,6 +189,22 @@ impl Rules {
             Some(_) | None => None,
         }
     }
+}
+
+/// The labels and finalizers that a hook waits for to be taken off a pod.
+fn handlers(object: &Value) -> Option<String> {
+    let hook = object.pointer(HOOK)?;
+    let labels = hook.get("labelsHandler").and_then(Value::as_object).into_iter().flatten();
+    let finalizers = hook.get("finalizersHandler").and_then(Value::as_array).into_iter().flatten();
+    let waits = labels.map(|(label, _)| label.as_str()).chain(finalizers.filter_map(Value::as_str));
+    Some(waits.collect::<Vec<_>>().join(", "))
+}
+
+/// `PreparingUpdate` in `pkg/util/lifecycle`.
+fn pod_waits(object: &Value, labels: &BTreeMap<String, String>) -> Option<String> {
+    let is_waiting = labels.get("lifecycle.apps.kruise.io/state").is_some_and(|state| state == "PreparingUpdate");
+    let handlers = handlers(object).filter(|_| is_waiting)?;
+    Some(format!("somebody has to take {handlers} off it (PreparingUpdate)"))
 }
 
 /// A pod waits for somebody to take its labels or finalizers off.

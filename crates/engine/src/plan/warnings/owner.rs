@@ -6,13 +6,12 @@ use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::{Container, Pod};
-use crate::kinds::{self, CONTROLLER_REVISION_HASH, Course};
+use crate::kinds;
+use crate::plan::courses::Courses;
 use crate::plan::durable;
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::Snapshot;
-use crate::plan::wanted::Context;
 use crate::plan::{ContainerPlan, ImageChange, PodPlan};
-use crate::state::durable::revisions;
 use crate::value::json_path::text;
 
 impl Warnings<'_> {
@@ -33,7 +32,11 @@ impl Warnings<'_> {
             let left = |before: Value| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() };
             self.found.extend(left_strategy(live).map(left));
         }
-        self.found.extend(by_its_controller(context));
+        if context.durable
+            && let Some(after) = durable::change(context).apply(live.workload.template())
+        {
+            self.found.extend(Courses::of(live, after).and_then(Courses::warning));
+        }
         self.found.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
         let vertical = live.surroundings.vertical_autoscalers.iter();
         self.found.extend(vertical.filter_map(|autoscaler| resizes(autoscaler, live)));
@@ -56,35 +59,6 @@ impl Warnings<'_> {
         };
         !live.workload.reference.kind.has_template() || self.updated.iter().any(differs)
     }
-}
-
-/// What its own controller would do, for each pod from that pod's revision on; a webhook that refuses the change is asked.
-fn by_its_controller(context: &Context<'_>) -> Option<Warning> {
-    let live = context.live;
-    let foresee = live.workload.reference.kind.spec().foresee?;
-    let after = durable::change(context).apply(live.workload.template())?;
-    let of = |template: Value| {
-        let mut object = live.workload.object.clone();
-        object["spec"]["template"] = template;
-        object
-    };
-    let after = of(after);
-    let (mut in_place, mut replaced, mut not_known, mut since) = (0, 0, 0, String::new());
-    for pod in live.present_pods() {
-        let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
-        let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of)?;
-        let foreseen = foresee(&of(made_from), &after);
-        match foreseen.obstacles.iter().min_by_key(|obstacle| obstacle.course) {
-            None => in_place += 1,
-            Some(obstacle) => {
-                let pods = if obstacle.course == Course::NotKnown { &mut not_known } else { &mut replaced };
-                *pods += 1;
-                since.clone_from(&obstacle.because);
-            }
-        }
-    }
-    let is_about_pods = context.durable && in_place + replaced + not_known > 0;
-    is_about_pods.then_some(Warning::ItsController { in_place, replaced, not_known, since })
 }
 
 fn name_of(object: &Value) -> String {
