@@ -378,6 +378,11 @@ impl WorkloadKind {
         !self.spec().template.is_empty()
     }
 
+    /// Returns whether its objects are custom resources: servers store them as they come, and merge them by keys alone.
+    pub fn is_custom(self) -> bool {
+        self.spec().group.contains('.')
+    }
+
     /// Returns the JSON pointer of the label selector of its pods.
     pub fn selector_pointer(self) -> Option<&'static str> {
         self.spec().selector

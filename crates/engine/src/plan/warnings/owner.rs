@@ -33,7 +33,6 @@ impl Warnings<'_> {
             let left = |before: Value| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() };
             self.found.extend(left_strategy(live).map(left));
         }
-        self.found.extend(by_its_controller(context));
         self.found.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
         let vertical = live.surroundings.vertical_autoscalers.iter();
         self.found.extend(vertical.filter_map(|autoscaler| resizes(autoscaler, live)));
@@ -42,6 +41,13 @@ impl Warnings<'_> {
             let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
             Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
         }));
+    }
+
+    /// Said of a change that is refused, too: its controller may make it.
+    pub(super) fn of_its_controller(&mut self) {
+        if self.context.durable && (!self.updated.is_empty() || self.context.wanted.stored.is_some()) {
+            self.found.extend(by_its_controller(self.context));
+        }
     }
 
     /// Whether the owner's template will differ from the pods: a pod's owner is not read, so it may.
@@ -62,29 +68,32 @@ impl Warnings<'_> {
 fn by_its_controller(context: &Context<'_>) -> Option<Warning> {
     let live = context.live;
     let foresee = live.workload.reference.kind.spec().foresee?;
-    let after = durable::change(context).apply(live.workload.template())?;
     let of = |template: Value| {
         let mut object = live.workload.object.clone();
         object["spec"]["template"] = template;
         object
     };
-    let after = of(after);
+    let of_change = || durable::change(context).apply(live.workload.template()).map(of);
+    let after = context.wanted.stored.cloned().or_else(of_change)?;
     let (mut in_place, mut replaced, mut not_known, mut since) = (0, 0, 0, String::new());
     for pod in live.present_pods() {
         let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
-        let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of)?;
-        let foreseen = foresee(&of(made_from), &after);
-        match foreseen.obstacles.iter().min_by_key(|obstacle| obstacle.course) {
-            None => in_place += 1,
-            Some(obstacle) => {
-                let pods = if obstacle.course == Course::NotKnown { &mut not_known } else { &mut replaced };
-                *pods += 1;
-                since.clone_from(&obstacle.because);
-            }
+        let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of);
+        if made_from.as_ref() == after.pointer("/spec/template") {
+            continue;
         }
+        let foreseen = made_from.map(|template| foresee(&of(template), &after));
+        let obstacle = foreseen.as_ref().map(|foreseen| foreseen.obstacles.iter().min_by_key(|obstacle| obstacle.course));
+        let (pods, because) = match obstacle {
+            Some(None) => (&mut in_place, None),
+            Some(Some(obstacle)) if obstacle.course != Course::NotKnown => (&mut replaced, Some(&*obstacle.because)),
+            Some(Some(obstacle)) => (&mut not_known, Some(&*obstacle.because)),
+            None => (&mut not_known, Some("the revision that pods were made from is not there")),
+        };
+        *pods += 1;
+        since = because.map(str::to_owned).unwrap_or(since);
     }
-    let is_about_pods = context.durable && in_place + replaced + not_known > 0;
-    is_about_pods.then_some(Warning::ItsController { in_place, replaced, not_known, since })
+    (in_place + replaced + not_known > 0).then_some(Warning::ItsController { in_place, replaced, not_known, since })
 }
 
 fn name_of(object: &Value) -> String {
