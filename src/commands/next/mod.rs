@@ -359,9 +359,10 @@ impl Invocation {
         vec![(format!("{label}, without {flags}:"), format!("{line} --no-hooks")), ("note:".to_owned(), note)]
     }
 
-    /// Returns kubectl's command that watches a rollout of the owner's controller.
+    /// Returns kubectl's command that watches a rollout of the owner's controller. `kubectl rollout` knows few kinds.
     pub(super) fn rollout_status(&self, workload: &WorkloadRef) -> Printed {
-        self.kubectl(&["rollout", "status"], vec![workload.to_string()], workload)
+        let words = if workload.kind.has_kubectl_rollout() { ["rollout", "status"] } else { ["get", "--watch"] };
+        self.kubectl(&words, vec![workload.to_string()], workload)
     }
 
     fn kubectl(&self, words: &[&str], more: Vec<String>, workload: &WorkloadRef) -> Printed {

@@ -3,6 +3,7 @@
 
 mod forecast;
 mod kills;
+mod meanwhile;
 mod states;
 
 use std::thread::sleep;

@@ -337,7 +337,7 @@ impl WorkloadKind {
 
     /// Finds the kind of a manifest.
     pub fn from_manifest(api_version: &str, kind: &str) -> Option<Self> {
-        Self::named(kind).filter(|known| known.spec().api_version() == api_version)
+        Self::ALL.into_iter().find(|known| known.spec().kind == kind && known.spec().api_version() == api_version)
     }
 
     /// Finds the kind of this name, of whatever group and version: of namesakes the one that every server has.
