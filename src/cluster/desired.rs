@@ -9,16 +9,15 @@ use super::send::read_pod;
 use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, WorkloadKind};
-use engine::merge::strategic_merge;
+use engine::merge::{json_merge, strategic_merge};
 use engine::plan::{AdmittedPod, Manifest, Snapshot, Validation};
 use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
 
 impl Cluster {
     /// Returns the object as `kubectl apply` of the manifest would leave it.
     ///
-    /// Under server-side apply: a forced server-side apply as the manager that owns the template. Otherwise the strategic
-    /// merge patch that kubectl computes from the last applied manifest, this one and the live object. A pod is merged
-    /// here: the server would refuse the dry run of any field but the image, and which field it is is what is asked.
+    /// Under server-side apply: a forced server-side apply as the manager that owns the template. Otherwise the patch that
+    /// kubectl computes from the last applied manifest, this one and the live object. A pod is merged here: the server would refuse the dry run of any field but the image, and which field it is is what is asked.
     ///
     /// # Errors
     /// What the way to the server says, and that the caller may not ask. What the server itself refuses is an answer:
@@ -35,9 +34,9 @@ impl Cluster {
         let (kind, body, manager) = match manager {
             _ if !reference.kind.has_template() => return merged_here(live, manifest),
             Some(manager) => (PatchKind::Apply, manifest.clone(), manager),
-            None => (PatchKind::StrategicMerge, three_way(live, manifest)?, field_manager.to_owned()),
+            None => (merge_of(reference.kind), three_way(live, manifest)?, field_manager.to_owned()),
         };
-        if kind == PatchKind::StrategicMerge && body.as_object().is_some_and(serde_json::Map::is_empty) {
+        if kind != PatchKind::Apply && body.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok(Manifest::Stored { object: live.object.clone(), removals_unseen });
         }
         let mut parameters =
@@ -81,7 +80,10 @@ fn without_patch(message: &str) -> &str {
 pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Manifest> {
     let kind = live.reference.kind;
     let patch = three_way(live, manifest)?;
-    let object = strategic_merge::apply(&live.object, &patch, kind.merge()).map_err(not_sent)?;
+    let object = match kind.is_built_in() {
+        true => strategic_merge::apply(&live.object, &patch, kind.merge()).map_err(not_sent)?,
+        false => json_merge::apply(&live.object, &patch),
+    };
     let object = if kind.has_template() { kind.defaults().fill(&object) } else { object };
     Ok(Manifest::Stored { object, removals_unseen: removals_unseen(live) })
 }
@@ -94,11 +96,19 @@ pub fn drops_template(live: &Workload, manifest: &Value) -> bool {
     kind.has_template() && !has_template(manifest) && (was_set() || apply_manager(&live.object, kind).is_some())
 }
 
-/// The strategic merge patch that kubectl computes from the last applied manifest, this one and the live object.
+/// No server merges a custom resource strategically.
+fn merge_of(kind: WorkloadKind) -> PatchKind {
+    if kind.is_built_in() { PatchKind::StrategicMerge } else { PatchKind::Merge }
+}
+
+/// The patch that kubectl computes from the last applied manifest, this one and the live object.
 fn three_way(live: &Workload, manifest: &Value) -> Result<Value> {
-    let modified = as_kubectl_reads(manifest, &live.reference.namespace);
-    strategic_merge::three_way(original(live).as_ref(), &modified, &live.object, live.reference.kind.merge())
-        .map_err(not_sent)
+    let (kind, modified) = (live.reference.kind, as_kubectl_reads(manifest, &live.reference.namespace));
+    let original = original(live);
+    match kind.is_built_in() {
+        true => strategic_merge::three_way(original.as_ref(), &modified, &live.object, kind.merge()).map_err(not_sent),
+        false => Ok(json_merge::three_way(original.as_ref(), &modified, &live.object)),
+    }
 }
 
 fn not_sent(error: impl std::fmt::Display) -> ClusterError {

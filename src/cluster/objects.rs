@@ -119,6 +119,7 @@ struct PageMetadata {
 pub(super) enum PatchKind {
     Json,
     StrategicMerge,
+    Merge,
     Apply,
 }
 
@@ -127,6 +128,7 @@ impl PatchKind {
         match self {
             Self::Json => "application/json-patch+json",
             Self::StrategicMerge => "application/strategic-merge-patch+json",
+            Self::Merge => "application/merge-patch+json",
             Self::Apply => "application/apply-patch+yaml",
         }
     }

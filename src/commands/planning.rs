@@ -8,6 +8,7 @@ use super::Shell;
 use super::meant;
 use super::next::Invocation;
 use super::permitted::Permitted;
+use super::preview::first_write;
 use super::pulls;
 use super::reading;
 use super::targets;
@@ -359,13 +360,33 @@ pub(super) async fn dry_run(
         .try_collect();
     let goal = plan.goal(id, &Start { field_manager: field_manager.to_owned(), ..Start::default() });
     let lacking = pulls::find(&goal.pods, live, plan.pre_pull, cluster);
-    let (lacking, answers) = futures::join!(lacking, answers);
+    let owner_refused = owner_refused(plan, live, cluster, (id, field_manager));
+    let (lacking, answers, owner_refused) = futures::join!(lacking, answers, owner_refused);
     let pulls_denied = if lacking.pulls.is_empty() { None } else { permitted.pulls_for(&plan.workload).await };
     let asked_pulls = match pulls_denied {
         None => pulls::ask(&goal, lacking.pulls.clone(), cluster).await,
         Some(_) => Vec::new(),
     };
-    Ok(DryRun { is_way_back: false, answers: answers?, asked_all, lacking, pulls_denied, asked_pulls })
+    Ok(DryRun { is_way_back: false, answers: answers?, owner_refused, asked_all, lacking, pulls_denied, asked_pulls })
+}
+
+/// Asks about the first write to a custom resource: its own webhooks judge that, or are not there.
+async fn owner_refused(
+    plan: &WorkloadPlan,
+    live: &Snapshot,
+    cluster: &Cluster,
+    (id, field_manager): (&RolloutId, &str),
+) -> Option<String> {
+    if plan.workload.kind.is_built_in() || plan.durable.is_none() {
+        return None;
+    }
+    let start = Start { field_manager: field_manager.to_owned(), ..Start::default() };
+    let goal = plan.durable_goal(id, live, &start);
+    let (_, write) = first_write(&goal, live)?;
+    let error = cluster.dry_write(&write, field_manager).await.err()?;
+    let message = error.to_string();
+    let is_refusal = error.lacks_webhook() || matches!(not_taken(error), Ok(PatchAnswer::Refused { .. }));
+    is_refusal.then_some(message)
 }
 
 /// What an error says of the patch, unless it says nothing of it.

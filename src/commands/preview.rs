@@ -100,7 +100,7 @@ impl Rolling<'_> {
     }
 }
 
-fn first_write(goal: &Goal, live: &Snapshot) -> Option<(StepName, ObjectWrite)> {
+pub(super) fn first_write(goal: &Goal, live: &Snapshot) -> Option<(StepName, ObjectWrite)> {
     let owner = goal.owner.as_ref()?;
     let view = OwnerView {
         object: Some(live.workload.object.clone()),

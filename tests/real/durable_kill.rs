@@ -13,7 +13,7 @@ const AT_ONCE: [&str; 4] = ["--yes", "--min-ready-seconds", "0", "--pre-pull=nev
 
 /// What is done after the kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+pub(crate) enum Then {
     Resume,
     Abort,
 }
@@ -27,14 +27,23 @@ impl Then {
     }
 }
 
-/// Kills a run at each write in turn, each time with another container of the same pods, and finishes it.
 fn killed_at_every_write(name: &str, kind: Kind, moment: Moment, then: Then) {
-    let namespace = Namespace::new(name);
+    killed_in_turn(&Namespace::new(name), (kind, 2, ""), moment, then);
+}
+
+/// Kills a run at each write in turn, each time with another container of the same pods, and finishes it. The workload has
+/// this many replicas and these lines in its spec.
+pub(crate) fn killed_in_turn(
+    namespace: &Namespace,
+    (kind, replicas, fields): (Kind, usize, &str),
+    moment: Moment,
+    then: Then,
+) {
     let gate = Gate::open();
-    let owner = Owner::new(&namespace, &gate.api, kind, (2, MOST_WRITES), "");
+    let owner = Owner::new(namespace, &gate.api, kind, (replicas, MOST_WRITES), fields);
     let watch = namespace.watch("app=web");
     for number in 1..=MOST_WRITES {
-        if !killed_at(&namespace, &gate, &owner, (number, moment), then) {
+        if !killed_at(namespace, &gate, &owner, (number, moment), then) {
             assert!(number > 3, "only {number} writes: {:?}", gate.writes());
             let seen: Vec<Value> = watch.seen().into_iter().map(|seen| seen.pod["metadata"]["uid"].clone()).collect();
             let known = |uid: &Value| owner.before.iter().any(|pod| pod["metadata"]["uid"] == *uid);

@@ -171,6 +171,12 @@ impl ClusterError {
         )
     }
 
+    /// Says whether the server could not ask a webhook that has to be asked (`callHooks` in `dispatcher.go` of
+    /// `apiserver/pkg/admission/plugin/webhook`): nothing was stored, and nothing is until the webhook answers.
+    pub fn lacks_webhook(&self) -> bool {
+        matches!(self, Self::ServerFailed { message, .. } if message.contains("failed calling webhook"))
+    }
+
     /// Says whether a webhook has no dry runs (`NewDryRunUnsupportedErr` of `apiserver/pkg/admission/plugin/webhook/errors`).
     pub fn is_no_dry_run(&self) -> bool {
         matches!(self, Self::Rejected { code: 400, message } if message.ends_with("does not support dry run"))

@@ -1,6 +1,11 @@
 //! With the controllers of other kinds: OpenKruise and Argo Rollouts, which `cluster others` starts. Not part of the default
 //! run, since they take long to build: `tests/run others`.
 
+mod forecast;
+mod kills;
+mod meanwhile;
+mod states;
+
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -11,8 +16,12 @@ use crate::support::{Namespace, container_status, name, poll, registry, restarte
 /// A namespace that OpenKruise's webhooks are called for.
 fn labelled(name: &str) -> Namespace {
     let namespace = Namespace::new(name);
-    namespace.kubectl(&["label", "namespace", namespace.name(), "inplace.test/others=kruise"]);
+    label(&namespace);
     namespace
+}
+
+fn label(namespace: &Namespace) {
+    namespace.kubectl(&["label", "namespace", namespace.name(), "inplace.test/others=kruise"]);
 }
 
 /// An object `web` of one container, with these other fields of its spec.

@@ -23,6 +23,10 @@ pub(crate) enum Kind {
     DaemonSet,
     /// Without a Deployment.
     ReplicaSet,
+    /// OpenKruise's, as the next two.
+    CloneSet,
+    AdvancedStatefulSet,
+    AdvancedDaemonSet,
 }
 
 impl Kind {
@@ -33,19 +37,44 @@ impl Kind {
             Self::StatefulSet | Self::Ordered => "statefulset",
             Self::DaemonSet => "daemonset",
             Self::ReplicaSet => "replicaset",
+            Self::CloneSet => "clone",
+            Self::AdvancedStatefulSet => "asts",
+            Self::AdvancedDaemonSet => "ads",
         }
+    }
+
+    /// Returns its `apiVersion` and what the API server calls a list of it.
+    pub(crate) fn resource(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Deployment => ("apps/v1", "deployments"),
+            Self::StatefulSet | Self::Ordered => ("apps/v1", "statefulsets"),
+            Self::DaemonSet => ("apps/v1", "daemonsets"),
+            Self::ReplicaSet => ("apps/v1", "replicasets"),
+            Self::CloneSet => ("apps.kruise.io/v1alpha1", "clonesets"),
+            Self::AdvancedStatefulSet => ("apps.kruise.io/v1beta1", "statefulsets"),
+            Self::AdvancedDaemonSet => ("apps.kruise.io/v1alpha1", "daemonsets"),
+        }
+    }
+
+    /// Whether it has a pod a node, and no number of replicas.
+    fn is_daemon_set(self) -> bool {
+        matches!(self, Self::DaemonSet | Self::AdvancedDaemonSet)
     }
 
     fn manifest(self, name: &str, replicas: usize, containers: usize, fields: &str) -> String {
         let (kind, more) = match self {
             Self::Deployment => ("Deployment", String::new()),
-            Self::StatefulSet => ("StatefulSet", format!("  serviceName: {name}\n  podManagementPolicy: Parallel\n")),
+            Self::StatefulSet | Self::AdvancedStatefulSet => {
+                ("StatefulSet", format!("  serviceName: {name}\n  podManagementPolicy: Parallel\n"))
+            }
             Self::Ordered => ("StatefulSet", format!("  serviceName: {name}\n")),
-            Self::DaemonSet => ("DaemonSet", String::new()),
+            Self::DaemonSet | Self::AdvancedDaemonSet => ("DaemonSet", String::new()),
             Self::ReplicaSet => ("ReplicaSet", String::new()),
+            Self::CloneSet => ("CloneSet", String::new()),
         };
-        let replicas = if self == Self::DaemonSet { String::new() } else { format!("  replicas: {replicas}\n") };
-        samples::many(kind, name, &format!("{replicas}{more}{fields}"), containers)
+        let replicas = if self.is_daemon_set() { String::new() } else { format!("  replicas: {replicas}\n") };
+        let manifest = samples::many(kind, name, &format!("{replicas}{more}{fields}"), containers);
+        manifest.replacen("apps/v1", self.resource().0, 1)
     }
 }
 
@@ -111,7 +140,7 @@ impl<'a> Owner<'a> {
     fn of((namespace, api): (&'a Namespace, &'a Api), kind: Kind, replicas: usize, manifest: String) -> Self {
         namespace.apply(&manifest);
         let mut owner = Self { namespace, api, kind, manifest, began: (Value::Null, Value::Null), before: Vec::new() };
-        owner.before = owner.wait_ready(if kind == Kind::DaemonSet { 1 } else { replicas });
+        owner.before = owner.wait_ready(if kind.is_daemon_set() { 1 } else { replicas });
         owner.wait_settled();
         let object = owner.object();
         owner.began = (strategy(&object), object["spec"]["paused"].clone());
@@ -123,18 +152,19 @@ impl<'a> Owner<'a> {
         format!("{}/web", self.kind.word())
     }
 
-    fn path(&self, resource: &str) -> String {
-        format!("/apis/apps/v1/namespaces/{}/{resource}", self.namespace.name())
+    fn path(&self) -> String {
+        let (version, resource) = self.kind.resource();
+        format!("/apis/{version}/namespaces/{}/{resource}/web", self.namespace.name())
     }
 
     /// Reads it.
     pub(crate) fn object(&self) -> Value {
-        self.api.get(&self.path(&format!("{}s/web", self.kind.word())))
+        self.api.get(&self.path())
     }
 
     /// Lets Flux reconcile it with a manifest.
     pub(crate) fn reconciled_by_flux(&self, manifest: &str) {
-        super::flux::reconcile(self.api, &self.path(&format!("{}s/web", self.kind.word())), manifest);
+        super::flux::reconcile(self.api, &self.path(), manifest);
     }
 
     /// Returns what was applied, with the tags that its template has now.
@@ -147,7 +177,7 @@ impl<'a> Owner<'a> {
 
     /// Reads its ReplicaSets.
     pub(crate) fn sets(&self) -> Vec<Value> {
-        self.list(&format!("{}?labelSelector=app%3Dweb", self.path("replicasets")))
+        self.list(&format!("/apis/apps/v1/namespaces/{}/replicasets?labelSelector=app%3Dweb", self.namespace.name()))
     }
 
     /// Reads its pods by name, terminating ones too.
@@ -195,7 +225,8 @@ impl<'a> Owner<'a> {
             return Some("the lock is left".into());
         }
         let template = &object["spec"]["template"];
-        if let Some(pod) = pods.iter().find(|pod| images(&pod["spec"]) != images(&template["spec"])) {
+        let is_other = |pod: &&Value| images(&pod["spec"]) != images(&template["spec"]);
+        if let Some(pod) = pods.iter().skip(partition(&object)).find(is_other) {
             return Some(format!("pod {} is not as the template", pod["metadata"]["name"]));
         }
         if let Some(pod) = pods.iter().find(|pod| !super::is_ready(pod)) {
@@ -213,13 +244,19 @@ impl<'a> Owner<'a> {
         }
         match self.kind {
             Kind::Deployment => self.unsettled_sets(&object, pods.len(), locked),
-            Kind::StatefulSet | Kind::Ordered => {
-                let status = &object["status"];
+            Kind::StatefulSet | Kind::Ordered | Kind::CloneSet | Kind::AdvancedStatefulSet => {
+                let (status, partition) = (&object["status"], partition(&object));
                 let revision = &status["updateRevision"];
                 let label = |pod: &Value| &pod["metadata"]["labels"]["controller-revision-hash"] == revision;
-                (status["currentRevision"] != *revision || !pods.iter().all(label)).then(|| format!("status {status}"))
+                let is_old = partition == 0 && status["currentRevision"] != *revision;
+                let is_updated = pods.iter().skip(partition).all(label);
+                let counted = ["updatedReplicas", "updatedReadyReplicas"].map(|count| &status[count]);
+                let miscounted =
+                    |count: &&Value| !count.is_null() && count.as_u64() < u64::try_from(pods.len() - partition).ok();
+                let is_miscounted = is_of_kruise(&object) && counted.iter().any(miscounted);
+                (is_old || !is_updated || is_miscounted).then(|| format!("status {status}"))
             }
-            Kind::DaemonSet => {
+            Kind::DaemonSet | Kind::AdvancedDaemonSet => {
                 let status = &object["status"];
                 (status["updatedNumberScheduled"] != status["desiredNumberScheduled"]).then(|| format!("{status}"))
             }
@@ -279,6 +316,16 @@ fn template_of(set: &Value) -> Value {
         labels.remove("pod-template-hash");
     }
     template
+}
+
+/// How many pods a StatefulSet keeps at their revision; theirs are the lowest numbers.
+fn partition(object: &Value) -> usize {
+    let partition = object["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_u64();
+    partition.and_then(|partition| usize::try_from(partition).ok()).unwrap_or_default()
+}
+
+fn is_of_kruise(object: &Value) -> bool {
+    object["apiVersion"].as_str().is_some_and(|version| version.starts_with("apps.kruise.io/"))
 }
 
 fn strategy(object: &Value) -> Value {

@@ -320,7 +320,7 @@ impl WorkloadKind {
         Self::ALL.into_iter().filter(|kind| kind.is_built_in())
     }
 
-    /// Returns whether every server has it.
+    /// Returns whether every server has it. Others are custom resources, which servers merge by keys alone.
     pub fn is_built_in(self) -> bool {
         matches!(self.spec().group, "" | "apps")
     }

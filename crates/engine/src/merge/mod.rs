@@ -1,6 +1,7 @@
-//! How a manifest meets an object: the API server's defaults, and strategic merge.
+//! How a manifest meets an object: the API server's defaults, and strategic and JSON merge.
 
 mod defaults;
+pub mod json_merge;
 mod schema;
 pub mod strategic_merge;
 

@@ -30,6 +30,8 @@ pub struct Question {
 /// What the server, and the nodes that it knows, answered to the questions.
 pub struct DryRun {
     pub answers: Vec<(Question, PatchAnswer)>,
+    /// The server's words on the first write to the workload, where it would not take it.
+    pub owner_refused: Option<String>,
     /// The plan goes back to images of before: pods get what admission makes of them.
     pub is_way_back: bool,
     /// Every kind of pod was asked about.
@@ -130,6 +132,10 @@ impl WorkloadPlan {
         }
         let Some(dry_run) = dry_run else { return self };
         self.checked_by_server = true;
+        if let Some(message) = dry_run.owner_refused {
+            self.reasons.push(Reason::AdmissionRefused { message, others: Vec::new() });
+            self.refuse();
+        }
         for (question, answer) in dry_run.answers {
             self.take(question, answer, (live, dry_run.is_way_back));
         }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::live::Snapshot;
 use crate::change::reason::Warning;
-use crate::kinds::{CONTROLLER_REVISION_HASH, Course};
+use crate::kinds::{CONTROLLER_REVISION_HASH, Course, Obstacle};
 use crate::state::durable::revisions;
 
 /// How many pods it updates in place and replaces, and of how many that is not known.
@@ -17,28 +17,33 @@ pub(super) struct Courses {
 }
 
 impl Courses {
-    /// Returns what becomes of the pods once the template is this one; `None` for other kinds, and where a pod's revision is not
-    /// there. What its webhook refuses is left out: the server is asked.
-    pub(super) fn of(live: &Snapshot, after: Value) -> Option<Self> {
+    /// Returns what becomes of the pods that have another template than this object; `None` for other kinds. What its
+    /// webhook refuses counts as replaced: the server is asked.
+    pub(super) fn of(live: &Snapshot, after: &Value) -> Option<Self> {
         let foresee = live.workload.reference.kind.spec().foresee?;
-        let with = |template: Value| {
-            let mut object = live.workload.object.clone();
-            *object.pointer_mut(live.workload.reference.kind.template_pointer())? = template;
-            Some(object)
-        };
-        let after = with(after)?;
         let mut courses = Self::default();
         for pod in live.present_pods() {
             let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
-            let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of)?;
-            let obstacles = foresee(&with(made_from)?, &after).obstacles;
-            let Some(obstacle) = obstacles.into_iter().min_by_key(|obstacle| obstacle.course) else {
-                courses.in_place += 1;
+            let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of);
+            if made_from.as_ref() == after.pointer(live.workload.reference.kind.template_pointer()) {
                 continue;
+            }
+            let foreseen = made_from.and_then(|template| Some(foresee(&with_template(live, template)?, after)));
+            let obstacle = match foreseen.map(|foreseen| foreseen.obstacles) {
+                Some(obstacles) => obstacles.into_iter().min_by_key(|obstacle| obstacle.course),
+                None => Some(Obstacle {
+                    path: String::new(),
+                    course: Course::NotKnown,
+                    because: "the revision that pods were made from is not there".into(),
+                }),
             };
-            let is_known = obstacle.course != Course::NotKnown;
-            *(if is_known { &mut courses.replaced } else { &mut courses.not_known }) += 1;
-            courses.since = obstacle.because;
+            let pods = match obstacle.as_ref().map(|obstacle| obstacle.course) {
+                None => &mut courses.in_place,
+                Some(Course::NotKnown) => &mut courses.not_known,
+                Some(Course::ReplacesPods | Course::RefusesChange) => &mut courses.replaced,
+            };
+            *pods += 1;
+            courses.since = obstacle.map_or(std::mem::take(&mut courses.since), |obstacle| obstacle.because);
         }
         Some(courses)
     }
@@ -52,4 +57,11 @@ impl Courses {
         let Self { in_place, replaced, not_known, since } = self;
         (in_place + replaced + not_known > 0).then_some(Warning::ItsController { in_place, replaced, not_known, since })
     }
+}
+
+/// The workload with another template.
+pub(super) fn with_template(live: &Snapshot, template: Value) -> Option<Value> {
+    let mut object = live.workload.object.clone();
+    *object.pointer_mut(live.workload.reference.kind.template_pointer())? = template;
+    Some(object)
 }

@@ -117,7 +117,7 @@ pub fn replacing(live: &Snapshot) -> Option<String> {
 
 /// Whether the owner's own controller updates its pods in place.
 fn updates_in_place(live: &Snapshot) -> bool {
-    Courses::of(live, live.workload.template().clone()).is_some_and(|courses| courses.are_in_place())
+    Courses::of(live, &live.workload.object).is_some_and(|courses| courses.are_in_place())
 }
 
 fn is_followed(live: &Snapshot, pod: &Pod) -> bool {

@@ -32,6 +32,8 @@ pub(super) struct Wanted<'a> {
     manifest: BTreeMap<ContainerName, String>,
     is_of_manifest: bool,
     manifest_template: Option<Value>,
+    /// For a manifest: the object as it would be stored.
+    pub(super) stored: Option<&'a Value>,
     /// Every image of the owner's template, by container.
     template: BTreeMap<ContainerName, String>,
     /// Those of the server, and of the kubelets that are known.
@@ -82,7 +84,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// What a manifest wants that the server would store.
-    pub(super) fn of_manifest(live: &Snapshot, known: &Known, object: &Value, reasons: &mut Vec<Reason>) -> Self {
+    pub(super) fn of_manifest(live: &Snapshot, known: &Known, object: &'a Value, reasons: &mut Vec<Reason>) -> Self {
         let mut wanted = Self::nothing(live, known);
         wanted.stored(live, object, reasons);
         wanted
@@ -99,6 +101,7 @@ impl<'a> Wanted<'a> {
             manifest: BTreeMap::new(),
             is_of_manifest: false,
             manifest_template: None,
+            stored: None,
             versions: versions(live),
             template: if is_pod { BTreeMap::new() } else { images.collect() },
             removals_unseen: false,
@@ -123,7 +126,8 @@ impl<'a> Wanted<'a> {
         self.diff.qos = self.diff.qos.filter(|(from, _)| !keep_their_class(live, &self.diff, from));
     }
 
-    fn stored(&mut self, live: &Snapshot, object: &Value, reasons: &mut Vec<Reason>) {
+    fn stored(&mut self, live: &Snapshot, object: &'a Value, reasons: &mut Vec<Reason>) {
+        self.stored = Some(object);
         self.is_of_manifest = true;
         self.object(live, object, Direction::Forward, reasons);
         self.outside_template = outside_template(live, object);

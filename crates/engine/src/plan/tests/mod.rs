@@ -131,6 +131,7 @@ fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &Snapshot) -> 
     let answers = vec![(Question { patch, pods }, PatchAnswer::Pod(Box::new(answer)))];
     let dry_run = Some(DryRun {
         answers,
+        owner_refused: None,
         is_way_back: false,
         asked_all: true,
         lacking: Lacking::default(),

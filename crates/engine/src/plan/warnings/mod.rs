@@ -51,6 +51,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
     if !all.updated.is_empty() {
         all.of_the_owner();
     }
+    all.of_its_controller();
     all.of_traffic();
     all.of_fields();
     all.held_back();

@@ -7,7 +7,7 @@ use crate::change::reason::Warning;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::{Container, Pod};
 use crate::kinds;
-use crate::plan::courses::Courses;
+use crate::plan::courses::{Courses, with_template};
 use crate::plan::durable;
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::Snapshot;
@@ -32,11 +32,6 @@ impl Warnings<'_> {
             let left = |before: Value| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() };
             self.found.extend(left_strategy(live).map(left));
         }
-        if context.durable
-            && let Some(after) = durable::change(context).apply(live.workload.template())
-        {
-            self.found.extend(Courses::of(live, after).and_then(Courses::warning));
-        }
         self.found.extend(live.surroundings.autoscalers.iter().filter_map(|autoscaler| scales(autoscaler, live)));
         let vertical = live.surroundings.vertical_autoscalers.iter();
         self.found.extend(vertical.filter_map(|autoscaler| resizes(autoscaler, live)));
@@ -45,6 +40,19 @@ impl Warnings<'_> {
             let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
             Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
         }));
+    }
+
+    /// Said of a change that is refused, too: its controller may make it.
+    pub(super) fn of_its_controller(&mut self) {
+        if self.context.durable && (!self.updated.is_empty() || self.context.wanted.stored.is_some()) {
+            let (context, live) = (self.context, self.context.live);
+            let of_change = || {
+                let template = durable::change(context).apply(live.workload.template())?;
+                with_template(live, template)
+            };
+            let after = context.wanted.stored.cloned().or_else(of_change);
+            self.found.extend(after.and_then(|after| Courses::of(live, &after)).and_then(Courses::warning));
+        }
     }
 
     /// Whether the owner's template will differ from the pods: a pod's owner is not read, so it may.

@@ -171,7 +171,10 @@ impl Pulls {
             (_, Answer::NotDone { after, .. }) => self.read.put_off(after, now),
             // A pod that was created after all is found by the next read; only one that was created and went away
             // counts.
-            (PullRequest::Make(position), Answer::Unknown { .. }) => self.was_not_made(position),
+            (PullRequest::Make(position), Answer::Unknown { .. }) => {
+                self.was_not_made(position);
+                self.read.put_off(None, now);
+            }
             (_, _) => {}
         }
     }
