@@ -62,6 +62,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::NoUnavailabilityAllowed
         | ReasonCode::OwnerFieldImmutable
         | ReasonCode::ControllerNotInPlace
+        | ReasonCode::LeftToController
         | ReasonCode::ManifestsNotMergeable => Needs::Nothing,
         ReasonCode::ContainerNotInPod
         | ReasonCode::DigestUnknown
@@ -80,7 +81,6 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::OwnerNotObserved
         | ReasonCode::OwnerTerminating
         | ReasonCode::RolloutHeld
-        | ReasonCode::LeftToController
         | ReasonCode::ReplicaSetOfOldRevision => Needs::Owner,
         ReasonCode::DisruptionBudgetBlocks => Needs::Namespace,
         ReasonCode::PermissionMissing

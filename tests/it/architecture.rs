@@ -247,6 +247,10 @@ fn names_of_kinds() -> Vec<String> {
 const NO_KIND: &[(&str, &[&str])] = &[
     // What a dry run creates.
     ("crates/engine/src/status/made.rs", &["\"Pod\""]),
+    // kubectl's command, and a document's field.
+    ("src/commands/next/mod.rs", &["\"rollout\""]),
+    ("src/commands/usage.rs", &["\"rollout\""]),
+    ("src/render/status/document.rs", &["\"rollout\""]),
     // The types of the API.
     ("crates/engine/src/merge/schema.rs", &["\"Pod\""]),
     // Each kind's type of k8s-openapi, which the engine does not know.

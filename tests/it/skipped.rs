@@ -24,8 +24,8 @@ metadata: {name: same}
 ";
 
 const OTHERS: &str = "\
-apiVersion: argoproj.io/v1alpha1
-kind: Rollout
+apiVersion: acme.example/v1
+kind: Fleet
 metadata: {name: web, namespace: prod}
 spec:
   template:
@@ -71,7 +71,7 @@ fn changed() -> String {
 fn what_changes_and_is_not_looked_at_is_said_in_every_format_and_counts() {
     let (old, new) = (format!("{WEB}{OTHERS}"), format!("{WEB}{}", changed()));
     let lines = "\
-Not checked: rollout.argoproj.io/web: pod template changed; not a kind that is updated in place (namespace prod)
+Not checked: fleet.acme.example/web: pod template changed; not a kind that is updated in place (namespace prod)
 Not checked: cronjob.batch/backup: pod template changed; not a kind that is updated in place
 Not checked: configmap/settings: removed; not a kind that is updated in place
 Not checked: service/web: changed; not a kind that is updated in place
@@ -87,7 +87,7 @@ Not checked: service/web: changed; not a kind that is updated in place
     let said =
         |object: &Value| format!("{} {}/{} {}", object["change"], object["kind"], object["name"], object["namespace"]);
     let expected = [
-        r#""podTemplateChanged" "Rollout"/"web" "prod""#,
+        r#""podTemplateChanged" "Fleet"/"web" "prod""#,
         r#""podTemplateChanged" "CronJob"/"backup" """#,
         r#""removed" "ConfigMap"/"settings" """#,
         r#""changed" "Service"/"web" """#,
@@ -96,7 +96,7 @@ Not checked: service/web: changed; not a kind that is updated in place
     against("-o yaml", &old, &new).ends_with(0).prints("change: podTemplateChanged").omits("name: same");
     let comment = against("-o markdown", &old, &new).ends_with(0);
     let comment = comment.prints("## ❌ kubectl inplace plan: not everything was checked\n").omits("`configmap/same`");
-    let row = "| `rollout.argoproj.io/web` in `prod` | pod template changed | not a kind that is updated in place |";
+    let row = "| `fleet.acme.example/web` in `prod` | pod template changed | not a kind that is updated in place |";
     comment.prints("### ⚠️ Not checked\n").prints(row);
 }
 

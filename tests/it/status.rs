@@ -123,7 +123,7 @@ fn everything_is_read_with_one_list_a_kind() {
     let server = server_with((0..20).map(|number| two_containers(Workload::deployment(&format!("web-{number}")))));
     run(&server, "status -A").ends_with(0);
     let requests: Vec<String> = server.requests().iter().map(|request| request.path.clone()).collect();
-    assert_eq!(requests.len(), 6, "{requests:?}");
+    assert_eq!(requests.len(), 10, "{requests:?}");
 }
 
 #[test]

@@ -12,6 +12,7 @@
 //! | `availability`, `policy`, `estimate` | budgets, how fast and how careful, and how long |
 //! | `resize` | cpu and memory: what does not notice them, and which rule of the namespace refuses them |
 //! | `warnings` | what is said besides |
+//! | `courses` | what a controller that updates pods itself would do |
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
