@@ -79,7 +79,7 @@ fn by_its_controller(context: &Context<'_>) -> Option<Warning> {
     for pod in live.present_pods() {
         let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
         let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of);
-        if made_from.as_ref() == after.pointer("/spec/template") {
+        if made_from.as_ref().map(kinds::as_read) == after.pointer("/spec/template").map(kinds::as_read) {
             continue;
         }
         let foreseen = made_from.map(|template| foresee(&of(template), &after));
