@@ -128,12 +128,25 @@ struct Lane<'a> {
     namespace: Namespace,
     api: &'a Api,
     kind: Kind,
+    /// How often it has begun afresh, each time under another name: the revisions of the one before may go late.
+    begun: u64,
 }
 
 impl Lane<'_> {
+    fn name(&self) -> String {
+        format!("web-{}", self.begun)
+    }
+
+    fn begin(&self, nodes: &[&str]) -> Value {
+        let mut object = workload(self.kind, nodes);
+        object["metadata"]["name"] = self.name().into();
+        self.namespace.apply(&object.to_string());
+        object
+    }
+
     fn object(&self) -> Value {
         let (version, resource) = self.kind.resource();
-        self.api.get(&format!("/apis/{version}/namespaces/{}/{resource}/web", self.namespace.name()))
+        self.api.get(&format!("/apis/{version}/namespaces/{}/{resource}/{}", self.namespace.name(), self.name()))
     }
 
     /// Waits until its controller has done with the template what it does, and returns the pods' UIDs.
@@ -185,21 +198,18 @@ impl Lane<'_> {
 /// Changes a workload a number of times. Where it was not known what happens, the next one begins afresh: nobody restarts
 /// simulated containers for what they read.
 fn lane((namespace, api): (Namespace, &Api), kind: Kind, nodes: &[&str], (seed, changes): (u64, u64)) -> u64 {
-    let lane = Lane { namespace, api, kind };
-    let (mut random, mut object, mut not_known) = (Random::new(seed), workload(kind, nodes), 0);
-    lane.namespace.apply(&object.to_string());
+    let mut lane = Lane { namespace, api, kind, begun: 0 };
+    let (mut random, mut object) = (Random::new(seed), lane.begin(nodes));
     for number in 0..changes {
         let ways = change(&mut object, &mut random);
         if !lane.compare(&object, &format!("{kind:?}, OTHERS_SEED={seed}, change {number}, {ways:?}")) {
-            not_known += 1;
-            let reference = format!("{}/web", kind.word());
-            lane.namespace.kubectl(&["delete", &reference, "--cascade=foreground"]);
+            lane.namespace.kubectl(&["delete", kind.word(), &lane.name(), "--cascade=foreground"]);
             lane.namespace.wait_pods("app=web", <[Value]>::is_empty);
-            object = workload(kind, nodes);
-            lane.namespace.apply(&object.to_string());
+            lane.begun += 1;
+            object = lane.begin(nodes);
         }
     }
-    not_known
+    lane.begun
 }
 
 fn as_foreseen(kind: Kind) {

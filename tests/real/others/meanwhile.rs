@@ -85,13 +85,14 @@ fn another_template_meanwhile_of_an_advanced_daemon_set() {
     another_template("others-template-ads-a", Kind::AdvancedDaemonSet, RELEASE);
 }
 
-/// Who lifts the hold lets the controller go: the run stops, and leaves nothing.
+/// Who lifts the hold lets the controller go, which replaces pods: it is said, and nothing is left.
 fn hold_is_lifted(test: &str, kind: Kind, theirs: &Value) {
     let (namespace, gate) = (labelled(test), Gate::open());
     let owner = Owner::new(&namespace, &gate.api, kind, (2, 2), "");
     let (output, said) = changed_meanwhile(&namespace, &gate, &owner, &json!({"spec": {"updateStrategy": theirs}}));
-    assert_eq!(output.code, 6, "{output:#?}");
-    assert!(said.contains("its update strategy was changed by another client"), "{output:#?}");
+    // Its controller may replace the last pods before it is seen.
+    let is_said = said.contains("its update strategy was changed by another client");
+    assert!(output.code == 0 && said.contains("left meanwhile") || output.code == 6 && is_said, "{output:#?}");
     assert!(!said.contains("kubectl rollout"), "{output:#?}");
     poll(|| is_free(&owner).then_some(())).expect("nothing is left");
     for (field, value) in theirs.as_object().into_iter().flatten() {

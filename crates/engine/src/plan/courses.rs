@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::live::Snapshot;
 use crate::change::reason::Warning;
-use crate::kinds::{CONTROLLER_REVISION_HASH, Course, Obstacle};
+use crate::kinds::{CONTROLLER_REVISION_HASH, Course, Obstacle, as_read};
 use crate::state::durable::revisions;
 
 /// How many pods it updates in place and replaces, and of how many that is not known.
@@ -25,7 +25,8 @@ impl Courses {
         for pod in live.present_pods() {
             let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
             let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of);
-            if made_from.as_ref() == after.pointer(live.workload.reference.kind.template_pointer()) {
+            let wanted = after.pointer(live.workload.reference.kind.template_pointer());
+            if made_from.as_ref().map(as_read) == wanted.map(as_read) {
                 continue;
             }
             let foreseen = made_from.and_then(|template| Some(foresee(&with_template(live, template)?, after)));

@@ -231,6 +231,25 @@ fn named(mut obstacles: Vec<Obstacle>) -> Vec<Obstacle> {
     obstacles
 }
 
+/// Returns a template as the controller's types have it, which is how revisions hold it: without what is not there for them.
+pub fn as_read(template: &Value) -> Value {
+    const MAPS: [&str; 6] = ["annotations", "labels", "limits", "nodeSelector", "requests", "resources"];
+    match template {
+        Value::Object(fields) => {
+            let read = fields.iter().map(|(key, value)| (key, as_read(value)));
+            let is_there = |(key, value): &(&String, Value)| match value {
+                Value::Null => false,
+                Value::Array(list) => !list.is_empty(),
+                Value::Object(fields) => !fields.is_empty() || !MAPS.contains(&key.as_str()),
+                Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+            };
+            Value::Object(read.filter(is_there).map(|(key, value)| (key.clone(), value)).collect())
+        }
+        Value::Array(list) => list.iter().map(as_read).collect(),
+        other => other.clone(),
+    }
+}
+
 /// One difference between two templates, as `jsonpatch.CreatePatch` finds it: containers by their place, not by name.
 struct TemplateChange {
     /// Keys and places, from the template on.
@@ -244,7 +263,7 @@ struct TemplateChange {
 impl TemplateChange {
     fn between(before: &Value, after: &Value) -> Vec<Self> {
         let mut found = Vec::new();
-        let template = |object: &Value| object.pointer("/spec/template").cloned();
+        let template = |object: &Value| object.pointer("/spec/template").map(as_read);
         Self::walk(template(before).as_ref(), template(after).as_ref(), (&[], ""), &mut found);
         found
     }

@@ -86,9 +86,26 @@ fn strategy<'a>(owner: &Owner<'a>) -> &'a Value {
     owner.object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null)
 }
 
+/// The strategy from before. Of one whose pause holds, all but the pause is somebody else's, and stays as it is now.
 fn saved_strategy(owner: &Owner<'_>) -> Value {
     let present = owner.object.pointer("/spec/updateStrategy");
+    if let (HoldsBy::StrategyPaused, Some(present), Some(saved)) =
+        (owner.kind.holds_by(), present, &owner.ours.rollout.strategy)
+    {
+        return with_pause_of(present, saved);
+    }
     owner.ours.rollout.strategy.as_ref().or(present).cloned().unwrap_or_else(|| json!({"type": "RollingUpdate"}))
+}
+
+fn with_pause_of(strategy: &Value, saved: &Value) -> Value {
+    let mut strategy = strategy.clone();
+    if let Some(fields) = strategy.as_object_mut() {
+        match saved.get("paused") {
+            Some(paused) => drop(fields.insert("paused".into(), paused.clone())),
+            None => drop(fields.shift_remove("paused")),
+        }
+    }
+    strategy
 }
 
 /// The saved one, which divides the pods; 0 where it does not.
