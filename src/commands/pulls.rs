@@ -54,7 +54,9 @@ async fn dry_run(goal: &Goal, alike: &[Pull], cluster: &Cluster) -> PullAnswer {
     match cluster.dry_write(&create_pull_pod(goal, pull), &goal.field_manager).await {
         // A run that was killed has left it.
         Ok(()) | Err(ClusterError::AlreadyExists { .. }) => PullAnswer::Taken,
-        Err(error) if error.may_pass() && !error.lacks_webhook() || error.is_no_dry_run() => PullAnswer::NotKnown { why: error.to_string() },
+        Err(error) if error.may_pass() && !error.lacks_webhook() || error.is_no_dry_run() => {
+            PullAnswer::NotKnown { why: error.to_string() }
+        }
         Err(error) => PullAnswer::Refused { message: error.to_string() },
     }
 }

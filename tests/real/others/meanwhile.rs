@@ -36,7 +36,8 @@ fn another_template(test: &str, kind: Kind, (way_out, flag): (&str, &str)) {
     let (output, said) = changed_meanwhile(&namespace, &gate, &owner, &theirs);
     assert_eq!(output.code, 6, "{output:#?}");
     let command = |verb: &str, flag: &str| {
-        let lines = said.lines().filter_map(|line| line.find(&format!("kubectl inplace {verb} ")).map(|at| &line[at..]));
+        let lines =
+            said.lines().filter_map(|line| line.find(&format!("kubectl inplace {verb} ")).map(|at| &line[at..]));
         let line = lines.into_iter().find(|line| line.contains(flag)).map(str::to_owned);
         line.unwrap_or_else(|| panic!("no {verb} {flag}: {output:#?}"))
     };

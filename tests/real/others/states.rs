@@ -162,7 +162,8 @@ fn a_pod_that_is_not_ready_is_named_and_waited_for() {
     shell("touch /tmp/down");
     namespace.wait_pods("app=web", |pods| pods.iter().any(|pod| container_status(pod, "c1")["ready"] == false));
     let reference = owner.reference();
-    let output = run(&namespace, &format!("apply {reference} c2=:v2 --yes --min-ready-seconds 0 --pre-pull=never --timeout 5s"));
+    let output =
+        run(&namespace, &format!("apply {reference} c2=:v2 --yes --min-ready-seconds 0 --pre-pull=never --timeout 5s"));
     assert_eq!(output.code, 5, "{output:#?}");
     assert!(output.stderr.contains("PodsUnready") && output.stdout.contains(&down), "{output:#?}");
     shell("rm /tmp/down");

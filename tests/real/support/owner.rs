@@ -251,7 +251,8 @@ impl<'a> Owner<'a> {
                 let is_old = partition == 0 && status["currentRevision"] != *revision;
                 let is_updated = pods.iter().skip(partition).all(label);
                 let counted = ["updatedReplicas", "updatedReadyReplicas"].map(|count| &status[count]);
-                let miscounted = |count: &&Value| !count.is_null() && count.as_u64() < u64::try_from(pods.len() - partition).ok();
+                let miscounted =
+                    |count: &&Value| !count.is_null() && count.as_u64() < u64::try_from(pods.len() - partition).ok();
                 let is_miscounted = is_of_kruise(&object) && counted.iter().any(miscounted);
                 (is_old || !is_updated || is_miscounted).then(|| format!("status {status}"))
             }

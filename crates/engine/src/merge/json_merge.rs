@@ -49,7 +49,9 @@ fn difference(from: Option<&Value>, to: &Value, keep: Keep) -> Map<String, Value
             if !below.is_empty() {
                 found.insert(key.clone(), Value::Object(below));
             }
-        } else if new.is_null() && keep == Keep::Deletions || keep == Keep::Changes && old != Some(new) && !new.is_null() {
+        } else if new.is_null() && keep == Keep::Deletions
+            || keep == Keep::Changes && old != Some(new) && !new.is_null()
+        {
             found.insert(key.clone(), without_nulls(new));
         }
     }
@@ -88,7 +90,8 @@ mod tests {
 
     #[test]
     fn a_patch_has_what_changed_and_what_was_taken_away() {
-        let original = json!({"spec": {"a": 1, "gone": {"x": 1}, "map": {"old": 1, "kept": 1}, "list": [{"name": "c"}]}});
+        let original =
+            json!({"spec": {"a": 1, "gone": {"x": 1}, "map": {"old": 1, "kept": 1}, "list": [{"name": "c"}]}});
         let current = json!({"spec": {"a": 1, "gone": {"x": 1}, "map": {"old": 1, "kept": 1, "theirs": 1},
             "list": [{"name": "c", "default": true}], "theirs": 1}, "status": {}});
         let modified = json!({"spec": {"a": 2, "map": {"kept": 1, "new": 1}, "list": [{"name": "c", "image": "d"}]}});

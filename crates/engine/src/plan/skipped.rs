@@ -173,10 +173,10 @@ mod tests {
     fn a_pod_template_is_recognized_wherever_it_is() {
         type Make = fn(Value) -> Value;
         let places: [(&str, &str, Make); 8] = [
-            ("argoproj.io/v1alpha1", "Rollout", |template| json!({"spec": {"replicas": 1, "template": template}})),
+            ("argoproj.io/v1beta1", "Rollout", |template| json!({"spec": {"replicas": 1, "template": template}})),
             ("batch/v1", "Job", |template| json!({"spec": {"template": template}})),
             ("batch/v1", "CronJob", |template| json!({"spec": {"jobTemplate": {"spec": {"template": template}}}})),
-            ("apps.kruise.io/v1beta1", "StatefulSet", |template| json!({"spec": {"template": template}})),
+            ("apps.kruise.io/v1alpha1", "StatefulSet", |template| json!({"spec": {"template": template}})),
             ("apps.kruise.io/v1alpha1", "SidecarSet", |template| json!({"spec": template["spec"]})),
             ("v1", "PodTemplate", |template| json!({"template": template})),
             (

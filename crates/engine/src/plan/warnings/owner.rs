@@ -83,7 +83,8 @@ fn by_its_controller(context: &Context<'_>) -> Option<Warning> {
             continue;
         }
         let foreseen = made_from.map(|template| foresee(&of(template), &after));
-        let obstacle = foreseen.as_ref().map(|foreseen| foreseen.obstacles.iter().min_by_key(|obstacle| obstacle.course));
+        let obstacle =
+            foreseen.as_ref().map(|foreseen| foreseen.obstacles.iter().min_by_key(|obstacle| obstacle.course));
         let (pods, because) = match obstacle {
             Some(None) => (&mut in_place, None),
             Some(Some(obstacle)) if obstacle.course != Course::NotKnown => (&mut replaced, Some(&*obstacle.because)),
