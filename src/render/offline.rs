@@ -14,8 +14,7 @@ use engine::change::reason::Warning;
 use engine::plan::{Plan, SkippedObject, Verdict, WorkloadPlan};
 
 /// What is said of a workload whose own controller updates the pods.
-pub(super) const BY_CONTROLLER: &str =
-    "can be updated in place by its own controller, not by kubectl inplace (pods and nodes were not asked)";
+pub(super) const BY_CONTROLLER: &str = "is updated in place by its own controller (pods and nodes were not asked)";
 
 /// Why there is nothing to do: also for a workload that one side does not have.
 pub(super) fn nothing(plan: &WorkloadPlan, name: &str) -> String {

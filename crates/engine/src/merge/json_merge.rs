@@ -15,18 +15,9 @@ pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value) ->
 
 /// Applies a patch as the API server does, and returns the object it would go on with.
 pub fn apply(current: &Value, patch: &Value) -> Value {
-    let Value::Object(patch) = patch else { return patch.clone() };
-    let mut object = current.as_object().cloned().unwrap_or_default();
-    for (key, value) in patch {
-        match value {
-            Value::Null => drop(object.shift_remove(key)),
-            value => {
-                let merged = apply(object.get(key).unwrap_or(&Value::Null), value);
-                object.insert(key.clone(), merged);
-            }
-        }
-    }
-    Value::Object(object)
+    let mut object = current.clone();
+    json_patch::merge(&mut object, patch);
+    object
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +59,7 @@ fn without_nulls(value: &Value) -> Value {
             let kept = fields.iter().filter(|(_, value)| !value.is_null());
             Value::Object(kept.map(|(key, value)| (key.clone(), without_nulls(value))).collect())
         }
-        other => other.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value.clone(),
     }
 }
 

@@ -188,7 +188,7 @@ impl Reason {
                 "leave it out of this change; only re-creating the object changes it, and kubectl delete --cascade=orphan keeps its pods"
             }
             Self::ControllerNotInPlace { course: Course::ReplacesPods, .. } => {
-                "change only what the controller changes in place to keep the pods; kubectl apply lets it replace them"
+                "change only what the controller changes in place to keep the pods; kubectl apply lets it replace them, and a plan of the live object says whether kubectl inplace apply keeps them"
             }
             Self::ControllerNotInPlace { course: Course::RefusesChange, .. } => {
                 "correct it; kubectl apply would be refused, too"

@@ -277,7 +277,7 @@ findings! {
             [] => String::new(),
             paths => format!("; outside the template, {} changes too", paths.join(", ")),
         };
-        format!("its own controller acts on the change once kubectl apply has made it, not kubectl inplace{limits}{paths}")
+        format!("its own controller acts on the change once kubectl apply has made it{limits}{paths}")
     };
     WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place";
     WorkloadRemoved => "the workload is removed: the newer manifests do not have it";

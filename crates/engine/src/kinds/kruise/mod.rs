@@ -66,6 +66,9 @@ enum Policy {
     OnDelete,
 }
 
+/// What a kind has besides, of an object before and after, under the policy after, and whether the template changes.
+type More = fn(&Value, &Value, (Option<Policy>, bool)) -> Vec<Obstacle>;
+
 /// What decides how the controller of a kind updates pods, and with which of it this program does not take its place.
 struct Rules {
     /// The JSON pointer of the policy.
@@ -78,7 +81,7 @@ struct Rules {
     /// The JSON pointer of the object that has `paused`, `partition` and `maxSurge`.
     rolling: &'static str,
     /// What stands beside a template that changes, or not.
-    more: fn(&Value, &Value, (Option<Policy>, bool)) -> Vec<Obstacle>,
+    more: More,
 }
 
 impl Rules {
@@ -246,7 +249,7 @@ pub fn as_read(template: &Value) -> Value {
             Value::Object(read.filter(is_there).map(|(key, value)| (key.clone(), value)).collect())
         }
         Value::Array(list) => list.iter().map(as_read).collect(),
-        other => other.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => template.clone(),
     }
 }
 

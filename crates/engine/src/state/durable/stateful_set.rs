@@ -246,7 +246,7 @@ fn was_restored_by_another(owner: &Owner<'_>) -> bool {
     let is_another = |manager: &str| !is_same_writer(manager, owner.field_manager);
     let held_by = match owner.kind.holds_by() {
         HoldsBy::StrategyPaused => HoldsBy::StrategyPaused,
-        _ => HoldsBy::OnDelete,
+        HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::OnDeleteOrPartition | HoldsBy::Nothing => HoldsBy::OnDelete,
     };
     owner.pods.replaced && held_by.set_by(owner.object).any(is_another)
 }
