@@ -99,11 +99,11 @@ fn change(object: &mut Value, random: &mut Random) -> Vec<&'static str> {
             "env" => template["spec"]["containers"][0]["env"][0]["value"] = count.clone().into(),
             "resources" => {
                 template["spec"]["containers"][0]["resources"]["requests"]["cpu"] =
-                    random.pick(&["1m", "2m", "3m"]).into()
+                    random.pick(&["1m", "2m", "3m"]).into();
             }
             "setup" => template["spec"]["initContainers"][0]["image"] = tag(random, "app").into(),
             "probe" => {
-                template["spec"]["containers"][0]["readinessProbe"]["periodSeconds"] = (1 + random.below(9)).into()
+                template["spec"]["containers"][0]["readinessProbe"]["periodSeconds"] = (1 + random.below(9)).into();
             }
             "command" => {
                 let line = format!(": {count}; trap 'exit 0' TERM; while :; do sleep 1 & wait; done");
