@@ -9,7 +9,7 @@ use super::send::read_pod;
 use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, WorkloadKind};
-use engine::merge::{json_merge, strategic_merge};
+use engine::merge::strategic_merge;
 use engine::plan::{AdmittedPod, Manifest, Snapshot, Validation};
 use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
 
@@ -80,10 +80,7 @@ fn without_patch(message: &str) -> &str {
 pub fn merged_here(live: &Workload, manifest: &Value) -> Result<Manifest> {
     let kind = live.reference.kind;
     let patch = three_way(live, manifest)?;
-    let object = match kind.is_built_in() {
-        true => strategic_merge::apply(&live.object, &patch, kind.merge()).map_err(not_sent)?,
-        false => json_merge::apply(&live.object, &patch),
-    };
+    let object = strategic_merge::apply(&live.object, &patch, kind.merge()).map_err(not_sent)?;
     let object = if kind.has_template() { kind.defaults().fill(&object) } else { object };
     Ok(Manifest::Stored { object, removals_unseen: removals_unseen(live) })
 }
@@ -96,19 +93,16 @@ pub fn drops_template(live: &Workload, manifest: &Value) -> bool {
     kind.has_template() && !has_template(manifest) && (was_set() || apply_manager(&live.object, kind).is_some())
 }
 
-/// No server merges a custom resource strategically.
+/// No server merges a custom resource strategically: without merge keys its patch is one of JSON.
 fn merge_of(kind: WorkloadKind) -> PatchKind {
     if kind.is_built_in() { PatchKind::StrategicMerge } else { PatchKind::Merge }
 }
 
 /// The patch that kubectl computes from the last applied manifest, this one and the live object.
 fn three_way(live: &Workload, manifest: &Value) -> Result<Value> {
-    let (kind, modified) = (live.reference.kind, as_kubectl_reads(manifest, &live.reference.namespace));
-    let original = original(live);
-    match kind.is_built_in() {
-        true => strategic_merge::three_way(original.as_ref(), &modified, &live.object, kind.merge()).map_err(not_sent),
-        false => Ok(json_merge::three_way(original.as_ref(), &modified, &live.object)),
-    }
+    let modified = as_kubectl_reads(manifest, &live.reference.namespace);
+    strategic_merge::three_way(original(live).as_ref(), &modified, &live.object, live.reference.kind.merge())
+        .map_err(not_sent)
 }
 
 fn not_sent(error: impl std::fmt::Display) -> ClusterError {

@@ -485,7 +485,7 @@ fn status(object: &Value, field: &str) -> i64 {
     object.pointer(&format!("/status/{field}")).and_then(Value::as_i64).unwrap_or(0)
 }
 
-/// Whether the controller replaces a pod only once somebody has deleted it.
+/// Whether the update strategy keeps the controller from replacing pods by itself: OnDelete, or a pause in it.
 pub fn is_on_delete(object: &Value) -> bool {
     object.pointer("/spec/updateStrategy").is_some_and(is_hold)
 }

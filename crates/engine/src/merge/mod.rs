@@ -1,7 +1,6 @@
-//! How a manifest meets an object: the API server's defaults, and strategic and JSON merge.
+//! How a manifest meets an object: the API server's defaults, and strategic merge.
 
 mod defaults;
-pub mod json_merge;
 mod schema;
 pub mod strategic_merge;
 

@@ -1,5 +1,7 @@
 //! What a controller that can update pods in place itself does with the present pods, for each from its own revision on.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::live::Snapshot;
@@ -20,13 +22,17 @@ impl Courses {
     /// Returns what becomes of the pods that have another template than this object; `None` for other kinds. What its
     /// webhook refuses counts as replaced: the server is asked.
     pub(super) fn of(live: &Snapshot, after: &Value) -> Option<Self> {
-        let foresee = live.workload.reference.kind.spec().foresee?;
-        let mut courses = Self::default();
+        let (kind, foresee) = (live.workload.reference.kind, live.workload.reference.kind.spec().foresee?);
+        let wanted = after.pointer(kind.template_pointer()).map(as_read);
+        let mut pods_of: BTreeMap<&str, usize> = BTreeMap::new();
         for pod in live.present_pods() {
             let label = pod.labels.get(CONTROLLER_REVISION_HASH).map(String::as_str).unwrap_or_default();
+            *pods_of.entry(label).or_default() += 1;
+        }
+        let mut courses = Self::default();
+        for (label, pods) in pods_of {
             let made_from = revisions::labelled(&live.surroundings.owned, label).map(revisions::template_of);
-            let wanted = after.pointer(live.workload.reference.kind.template_pointer());
-            if made_from.as_ref().map(as_read) == wanted.map(as_read) {
+            if made_from.as_ref().map(as_read) == wanted {
                 continue;
             }
             let foreseen = made_from.and_then(|template| Some(foresee(&with_template(live, template)?, after)));
@@ -38,13 +44,13 @@ impl Courses {
                     because: "the revision that pods were made from is not there".into(),
                 }),
             };
-            let pods = match obstacle.as_ref().map(|obstacle| obstacle.course) {
+            let counted = match obstacle.as_ref().map(|obstacle| obstacle.course) {
                 None => &mut courses.in_place,
                 Some(Course::NotKnown) => &mut courses.not_known,
                 Some(Course::ReplacesPods | Course::RefusesChange) => &mut courses.replaced,
             };
-            *pods += 1;
-            courses.since = obstacle.map_or(std::mem::take(&mut courses.since), |obstacle| obstacle.because);
+            *counted += pods;
+            courses.since = obstacle.map_or(courses.since, |obstacle| obstacle.because);
         }
         Some(courses)
     }

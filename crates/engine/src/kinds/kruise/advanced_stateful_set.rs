@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{GROUP, Policy, Rules, pod_waits};
-use crate::kinds::{KindSpec, MaxUnavailable, is_on_delete, max_unavailable, stateful_set};
+use crate::kinds::{KindSpec, is_on_delete, stateful_set};
 use crate::value::json_path::text;
 
 pub(super) const SPEC: KindSpec = KindSpec {
@@ -16,11 +16,6 @@ pub(super) const SPEC: KindSpec = KindSpec {
     left_to_controller,
     leaves_pods: |object| RULES.leaves_pods(object),
     pod_waits,
-    max_unavailable: Some(MaxUnavailable {
-        path: "spec.updateStrategy.rollingUpdate.maxUnavailable",
-        rounds_up: false,
-        value: max_unavailable,
-    }),
     is_fixed: |field| !CHANGEABLE.contains(&field),
     has_kubectl_rollout: false,
     ..stateful_set::SPEC

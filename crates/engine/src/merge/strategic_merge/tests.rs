@@ -314,3 +314,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_patch_of_a_custom_resource_has_what_changed_and_what_was_taken_away() {
+    let original = json!({"spec": {"a": 1, "gone": {"x": 1}, "map": {"old": 1, "kept": 1}, "list": [{"name": "c"}]}});
+    let current = json!({"spec": {"a": 1, "gone": {"x": 1}, "map": {"old": 1, "kept": 1, "theirs": 1},
+        "list": [{"name": "c", "default": true}], "theirs": 1}, "status": {}});
+    let modified = json!({"spec": {"a": 2, "map": {"kept": 1, "new": 1}, "list": [{"name": "c", "image": "d"}]}});
+    let patch = three_way(Some(&original), &modified, &current, Schema::PLAIN).unwrap();
+    let expected = json!({"spec": {"a": 2, "gone": null, "map": {"old": null, "new": 1},
+        "list": [{"name": "c", "image": "d"}]}});
+    assert_eq!(patch, expected);
+    let applied = json!({"spec": {"a": 2, "map": {"kept": 1, "theirs": 1, "new": 1},
+        "list": [{"name": "c", "image": "d"}], "theirs": 1}, "status": {}});
+    assert_eq!(apply(&current, &patch, Schema::PLAIN).unwrap(), applied);
+    assert_eq!(three_way(Some(&modified), &modified, &applied, Schema::PLAIN).unwrap(), json!({}));
+}
+
+#[test]
+fn without_a_manifest_from_before_nothing_is_taken_away() {
+    let current = json!({"spec": {"a": 1, "b": {"c": 1}}});
+    let modified = json!({"spec": {"a": 2, "b": {}}});
+    assert_eq!(three_way(None, &modified, &current, Schema::PLAIN).unwrap(), json!({"spec": {"a": 2}}));
+}
