@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
-use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
+use k8s_openapi::api::core::v1::PodTemplateSpec;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_path_to_error::{Segment, Track};
+use serde_json::{Value, json};
 
 use engine::kinds::WorkloadKind;
 
@@ -20,21 +20,24 @@ const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralCo
 pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<String>, ManifestError> {
     // Without nulls, which mean an absent field, and without the status, which a server drops.
     let mut object = kind.defaults().fill(&manifest.object);
-    if let Value::Object(fields) = &mut object {
-        fields.shift_remove("status");
+    let dropped: &[&str] = if kind == WorkloadKind::Pod { &["status", "apiVersion", "kind"] } else { &["status"] };
+    for field in dropped {
+        object.as_object_mut().and_then(|fields| fields.shift_remove(*field));
     }
     let decoded = match kind {
         WorkloadKind::Deployment => decode::<Deployment>(&object),
         WorkloadKind::StatefulSet => decode::<StatefulSet>(&object),
         WorkloadKind::DaemonSet => decode::<DaemonSet>(&object),
         WorkloadKind::ReplicaSet => decode::<ReplicaSet>(&object),
-        WorkloadKind::Pod => decode::<Pod>(&object),
-        WorkloadKind::CloneSet
+        // A pod has what a template has.
+        WorkloadKind::Pod
+        | WorkloadKind::CloneSet
         | WorkloadKind::AdvancedStatefulSet
         | WorkloadKind::AdvancedDaemonSet
         | WorkloadKind::Rollout => {
             let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
-            let within = |path: String| format!("spec.template.{path}");
+            let place = if kind.has_template() { "spec.template." } else { "" };
+            let within = |path: String| format!("{place}{path}");
             let found = if template.is_null() { Ok(Vec::new()) } else { decode::<PodTemplateSpec>(template) };
             found.map(|paths| paths.into_iter().map(within).collect()).map_err(within)
         }
@@ -42,38 +45,71 @@ pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<Str
     decoded.map_err(|message| ManifestError::at(&manifest.source, message))
 }
 
-/// Decodes an object, and returns the paths that its type does not have.
-fn decode<T: DeserializeOwned>(object: &Value) -> Result<Vec<String>, String> {
-    let (mut unknown, mut track) = (Vec::new(), Track::new());
-    let mut note = |path: serde_ignored::Path<'_>| unknown.push(shown(&path));
-    let tracked = serde_path_to_error::Deserializer::new(object, &mut track);
-    match T::deserialize(serde_ignored::Deserializer::new(tracked, &mut note)) {
-        Ok(_) => Ok(unknown),
-        Err(error) => Err(wrong_type(object, &track.path(), &error.to_string())),
+/// Decodes an object, and returns the paths that its type does not have: those that it does not write again.
+fn decode<T: DeserializeOwned + Serialize>(object: &Value) -> Result<Vec<String>, String> {
+    let refusal = |value: &Value| T::deserialize(value).err().map(|error| error.to_string());
+    if refusal(object).is_some() {
+        return Err(first_refusal("", object, &refusal));
+    }
+    let written = T::deserialize(object).and_then(serde_json::to_value).map_err(|error| error.to_string())?;
+    let mut unknown = Vec::new();
+    note_dropped("", object, &written, &mut unknown);
+    Ok(unknown)
+}
+
+fn note_dropped(path: &str, object: &Value, written: &Value, unknown: &mut Vec<String>) {
+    for (path, part, place) in parts(path, object) {
+        match place.of(written) {
+            Some(written) => note_dropped(&path, part, written, unknown),
+            None => unknown.push(path),
+        }
     }
 }
 
-/// A path as the API server writes it: `spec.template.spec.containers[0].image`.
-fn shown(path: &serde_ignored::Path<'_>) -> String {
-    use serde_ignored::Path;
-    match path {
-        Path::Root => String::new(),
-        Path::Seq { parent, index } => format!("{}[{index}]", shown(parent)),
-        Path::Map { parent, key } => match shown(parent) {
-            parent if parent.is_empty() => key.clone(),
-            parent => format!("{parent}.{key}"),
-        },
-        Path::Some { parent } | Path::NewtypeStruct { parent } | Path::NewtypeVariant { parent } => shown(parent),
+/// Says the first part of a value that is refused when it stands alone; a value that is refused when it is empty is refused itself.
+fn first_refusal(path: &str, value: &Value, refusal: &dyn Fn(&Value) -> Option<String>) -> String {
+    let empty = if value.is_array() { json!([]) } else { json!({}) };
+    let parts = if refusal(&empty).is_some() { Vec::new() } else { parts(path, value) };
+    let inner = parts.iter().find(|(_, part, place)| refusal(&place.alone(part)).is_some());
+    match inner {
+        Some((path, part, place)) => first_refusal(path, part, &|part| refusal(&place.alone(part))),
+        None => wrong_type(path, value, &refusal(value).unwrap_or_default()),
     }
 }
 
-fn wrong_type(object: &Value, path: &serde_path_to_error::Path, error: &str) -> String {
-    let found = path.iter().try_fold(object, |value, segment| match segment {
-        Segment::Seq { index } => value.get(index),
-        Segment::Map { key } => value.get(key),
-        Segment::Enum { .. } | Segment::Unknown => None,
-    });
-    let found = found.unwrap_or(&Value::Null);
+/// Where a part is in its object or list.
+enum Place<'a> {
+    Field(&'a str),
+    Item(usize),
+}
+
+impl Place<'_> {
+    /// An object or a list that holds this part alone.
+    fn alone(&self, part: &Value) -> Value {
+        match self {
+            Self::Field(key) => json!({ *key: part }),
+            Self::Item(_) => json!([part]),
+        }
+    }
+
+    fn of<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        match self {
+            Self::Field(key) => value.get(key),
+            Self::Item(index) => value.get(index),
+        }
+    }
+}
+
+/// The parts of an object or a list, with their paths as the API server writes them: `spec.template.spec.containers[0].image`.
+fn parts<'a>(path: &str, value: &'a Value) -> Vec<(String, &'a Value, Place<'a>)> {
+    let dot = if path.is_empty() { "" } else { "." };
+    let fields = value.as_object().into_iter().flatten();
+    let fields = fields.map(|(key, part)| (format!("{path}{dot}{key}"), part, Place::Field(key)));
+    let items = value.as_array().into_iter().flatten().enumerate();
+    fields.chain(items.map(|(index, part)| (format!("{path}[{index}]"), part, Place::Item(index)))).collect()
+}
+
+fn wrong_type(path: &str, found: &Value, error: &str) -> String {
     let is_of_type = error.starts_with("invalid type") || error.starts_with("invalid value");
     let expected = error.split_once(", expected ").filter(|_| is_of_type).map_or("", |(_, expected)| expected);
     let (expected, hint) = match (expected, found) {
