@@ -16,6 +16,7 @@
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
+//! | `hand_over` | what is left to the next apply of the owner's tool, and what that changes |
 //! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
@@ -28,6 +29,7 @@ mod courses;
 mod durable;
 mod estimate;
 mod goal;
+pub mod hand_over;
 mod held;
 pub mod intent;
 pub mod live;
@@ -77,6 +79,7 @@ pub use build::{build, server_lacks, workload_of};
 pub use container_order::ContainerOrderError;
 pub use durable::{DurablePlan, if_resumed, is_behind};
 pub use goal::{WayBack, follow, replacing, way_back};
+pub use hand_over::{HandOver, HandedOver};
 pub use held::is_held_back;
 pub use intent::{Intent, IntentError, Manifest, Validation};
 pub use pods::drains_by_gate;
@@ -155,6 +158,9 @@ pub struct WorkloadPlan {
     pub estimate_seconds: f64,
     /// The server has been asked whether it would take the patches.
     pub checked_by_server: bool,
+    /// What the next apply of the manifest by the owner's tool changes, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand_over: Option<HandOver>,
 }
 
 /// How many pods a PodDisruptionBudget lets be down at once, before any of them is.
@@ -322,6 +328,7 @@ impl WorkloadPlan {
             restarts_the_same: false,
             estimate_seconds: 0.0,
             checked_by_server: false,
+            hand_over: None,
         }
     }
 
