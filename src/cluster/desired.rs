@@ -11,7 +11,7 @@ use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, WorkloadKind};
 use engine::merge::strategic_merge;
-use engine::plan::hand_over::{NextApply, NextQuestion, Way};
+use engine::plan::hand_over::{FieldConflict, NextApply, NextQuestion, Way};
 use engine::plan::{AdmittedPod, HandOver, Manifest, Snapshot, Validation};
 use engine::state::field_managers::{applier, helms_template};
 use engine::state::manager::OUR_MANAGER;
@@ -104,12 +104,11 @@ fn no_answer(error: ClusterError) -> NextApply {
     match error {
         ClusterError::Conflict { causes, .. } if !causes.is_empty() => {
             let owner = |message: &str| message.split('"').nth(1).unwrap_or(message).to_owned();
-            let conflicts = causes.into_iter().map(|(field, message)| (field, owner(&message)));
+            let conflicts =
+                causes.into_iter().map(|(field, message)| FieldConflict { field, manager: owner(&message) });
             NextApply::Conflict { conflicts: conflicts.collect() }
         }
-        error if is_refusal(&error) => {
-            NextApply::Refused { message: without_patch(&error.to_string()).to_owned() }
-        }
+        error if is_refusal(&error) => NextApply::Refused { message: without_patch(&error.to_string()).to_owned() },
         error => NextApply::NotKnown { message: error.to_string() },
     }
 }

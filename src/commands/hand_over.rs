@@ -16,7 +16,7 @@ use crate::render::{self, PlanFormat, StreamFormat};
 use engine::change::reason::{Reason, Warning};
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
-use engine::plan::hand_over::{configuration, has_configuration};
+use engine::plan::configuration::{configuration, has_configuration};
 use engine::plan::{HandOver, HandedOver, Intent, Options, Plan, RolloutState, Verdict, WorkloadPlan, rollout_state};
 use engine::report::WorkloadEnd;
 use engine::state::outcome::EndResult;
@@ -78,14 +78,13 @@ pub(super) fn require_manifests(targets: &TargetArgs, flag: &str) -> Result<()> 
     Ok(())
 }
 
-/// The workloads whose template is the manifest's already, by a rollout whose run is gone.
+/// The workloads that a rollout holds whose run is gone, and of which the manifest keeps what that one brings: what it changes
+/// again takes the rollout's place.
 fn half_done(planned: &Planned) -> Vec<(Workload, Intent)> {
     let is_held = |reason: &Reason| matches!(reason, Reason::RolloutHeld { .. });
     let pairs = planned.plan.workloads.iter().zip(&planned.lives);
-    let left = pairs.filter(|(plan, live)| {
-        let is_left = plan.durable.is_none() && rollout_state(live) == RolloutState::Unfinished;
-        is_left && plan.all_reasons().any(is_held)
-    });
+    let left =
+        pairs.filter(|(plan, live)| rollout_state(live) == RolloutState::Unfinished && plan.all_reasons().any(is_held));
     left.map(|(_, live)| (live.workload.clone(), Intent::None)).collect()
 }
 
@@ -184,12 +183,7 @@ fn tell_unless_json(ends: &[WorkloadEnd], output: StreamFormat, shell: &Shell) -
     }
 }
 
-fn tell(
-    ends: &[WorkloadEnd],
-    of_all: (EndResult, Duration),
-    output: StreamFormat,
-    shell: &Shell,
-) -> Result<EndResult> {
+fn tell(ends: &[WorkloadEnd], of_all: (EndResult, Duration), output: StreamFormat, shell: &Shell) -> Result<EndResult> {
     unless_closed(render::handed_over(output, ends, of_all, &shell.terminal.stdout, &mut io::stdout().lock()))?;
     Ok(of_all.0)
 }

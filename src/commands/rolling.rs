@@ -20,7 +20,8 @@ use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::names::{ContainerName, RolloutId};
 use engine::plan::{
-    self, HandOver, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan, way_back,
+    self, HandOver, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan,
+    way_back,
 };
 use engine::report::progress::UpdatePhase;
 use engine::report::{Outcome, PodEnd};

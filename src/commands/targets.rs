@@ -304,7 +304,9 @@ pub(super) async fn find_or_new(
     };
     let mut found = of_manifests(manifests.workloads, (args, may_be_absent), global, cluster).await?;
     match found.new.pop() {
-        Some((reference, _, error)) if found.workloads.is_empty() && !may_be_absent => Err(missing(error, &reference, cluster).await),
+        Some((reference, _, error)) if found.workloads.is_empty() && !may_be_absent => {
+            Err(missing(error, &reference, cluster).await)
+        }
         last => {
             found.new.extend(last);
             Ok(found)

@@ -135,8 +135,7 @@ fn reasons(reasons: &[Reason], workload: &WorkloadRef) -> Value {
 }
 
 fn warning(warning: &Warning, workload: &WorkloadRef) -> Value {
-    let common =
-        json!({"code": warning.code(), "message": warning.sentence(), "recipe": warning.recipe(workload)});
+    let common = json!({"code": warning.code(), "message": warning.sentence(), "recipe": warning.recipe(workload)});
     with_own_fields(without_empty(common, &["recipe"]), warning)
 }
 

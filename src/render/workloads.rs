@@ -143,7 +143,8 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: Ou
         let seconds = outcome.map_or(0.0, |outcome| outcome.seconds);
         json_lines::line("workload", words::from_seconds(seconds), fields, out)?;
     }
-    let is_of_one = |word: &HandedOver| ends.iter().any(|end| end.handed_over.as_ref().is_some_and(|(of, _)| of == word));
+    let is_of_one =
+        |word: &HandedOver| ends.iter().any(|end| end.handed_over.as_ref().is_some_and(|(of, _)| of == word));
     // What is left to the next apply comes before what is not there yet.
     let handed_over = [HandedOver::Left, HandedOver::Absent, HandedOver::InPlace].into_iter().find(is_of_one);
     let untouched = ends.iter().filter(|end| end.result.is_none()).map(|end| json!(end.workload));

@@ -1,10 +1,8 @@
 //! Going first: what of a manifest is left to the next apply of the tool that owns the workload, and what that apply would
 //! then change in the template. The server is asked, as the tool would ask it; nothing here goes by `metadata.generation`.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::warnings::manager;
 use super::{Verdict, WorkloadPlan};
@@ -75,8 +73,7 @@ pub enum NextApply {
         pods_replaced: u32,
     },
     Conflict {
-        /// The fields, as the server names them, and whose they are.
-        conflicts: Vec<(String, String)>,
+        conflicts: Vec<FieldConflict>,
     },
     Refused {
         message: String,
@@ -85,6 +82,13 @@ pub enum NextApply {
     NotKnown {
         message: String,
     },
+}
+
+/// A field, as the server names it, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldConflict {
+    pub field: String,
+    pub manager: String,
 }
 
 /// A question to the server about the next apply.
@@ -194,7 +198,7 @@ impl HandOver {
                 format!("the next apply of this manifest by {owner} {what}, and replaces {pods}")
             }
             NextApply::Conflict { conflicts } => {
-                let fields = conflicts.iter().map(|(field, manager)| format!("{field} ({manager})"));
+                let fields = conflicts.iter().map(|FieldConflict { field, manager }| format!("{field} ({manager})"));
                 let fields = fields.collect::<Vec<_>>().join(", ");
                 format!("the next apply of this manifest by {owner} fails: others own {fields}")
             }
@@ -234,9 +238,8 @@ impl WorkloadPlan {
             let held = matches!(reason, Reason::OwnerPaused { by_a_rollout: true, .. });
             held || matches!(reason.kind().class(), ReasonClass::Permission | ReasonClass::Held | ReasonClass::Stale)
         };
-        let leaves = |warning: &&Warning| {
-            matches!(warning, Warning::ApplyReplaces | Warning::ConfigurationChanges { .. })
-        };
+        let leaves =
+            |warning: &&Warning| matches!(warning, Warning::ApplyReplaces | Warning::ConfigurationChanges { .. });
         match self.verdict {
             _ if self.is_offline() => Some((HandedOver::Absent, "")),
             Verdict::NothingToDo => Some((HandedOver::InPlace, "")),
@@ -251,62 +254,169 @@ impl WorkloadPlan {
     }
 }
 
-/// Returns the ConfigMaps and Secrets that the pods of a template read, by kind and name.
-pub fn configuration(template: &Value) -> BTreeSet<(&'static str, String)> {
-    let mut found = BTreeSet::new();
-    add_configuration(template.get("spec").unwrap_or(&Value::Null), &mut found);
-    found
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// The fields of a pod's spec that name one: volumes, and the environment.
-const NAMES_ONE: [(&str, &str, &str); 7] = [
-    ("configMap", "name", "ConfigMap"),
-    ("configMapRef", "name", "ConfigMap"),
-    ("configMapKeyRef", "name", "ConfigMap"),
-    ("secret", "secretName", "Secret"),
-    ("secret", "name", "Secret"),
-    ("secretRef", "name", "Secret"),
-    ("secretKeyRef", "name", "Secret"),
-];
+    use super::*;
+    use crate::kinds::WorkloadKind;
 
-fn add_configuration(value: &Value, found: &mut BTreeSet<(&'static str, String)>) {
-    match value {
-        Value::Object(fields) => {
-            for (field, key, kind) in NAMES_ONE {
-                let name = fields.get(field).and_then(|source| source.get(key)?.as_str());
-                found.extend(name.map(|name| (kind, name.to_owned())));
-            }
-            fields.values().for_each(|value| add_configuration(value, found));
-        }
-        Value::Array(items) => items.iter().for_each(|item| add_configuration(item, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    fn workload(kind: WorkloadKind, object: &Value) -> Workload {
+        let mut whole = json!({"metadata": {"name": "web", "namespace": "prod", "uid": "u"},
+            "spec": {"replicas": 3, "template": template("a:1")}});
+        json_patch::merge(&mut whole, object);
+        Workload::from_object(kind, whole).unwrap()
     }
-}
 
-/// Returns whether a ConfigMap or Secret has what a manifest says. A manifest without data leaves that to somebody else.
-pub fn has_configuration(live: &Value, manifest: &Value) -> bool {
-    let map = |object: &Value, field: &str| object.get(field).and_then(Value::as_object).cloned().unwrap_or_default();
-    let all = |object: &Value| {
-        let mut data = map(object, "data");
-        data.extend(map(object, "binaryData"));
-        let texts = map(object, "stringData").into_iter();
-        data.extend(texts.map(|(key, text)| (key, json!(base64(text.as_str().unwrap_or_default().as_bytes())))));
-        data
-    };
-    let wanted = all(manifest);
-    wanted.is_empty() || wanted == all(live)
-}
+    fn template(image: &str) -> Value {
+        json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": image}]}})
+    }
 
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for part in bytes.chunks(3) {
-        let bits = part.iter().enumerate().fold(0_u32, |bits, (at, byte)| bits | u32::from(*byte) << (16 - 8 * at));
-        for place in 0..4_usize {
-            let at = usize::try_from(bits >> (18 - 6 * place) & 63).unwrap_or(0);
-            let letter = ALPHABET.get(at).filter(|_| place <= part.len()).copied().unwrap_or(b'=');
-            text.push(char::from(letter));
+    fn applied_by(manager: &str) -> Value {
+        json!({"metadata": {"managedFields":
+            [{"manager": manager, "operation": "Apply", "fieldsV1": {"f:spec": {"f:template": {}}}}]}})
+    }
+
+    fn options(options: &str) -> Value {
+        json!({"metadata": {"annotations": {SYNC_OPTIONS: options}}})
+    }
+
+    #[test]
+    fn the_question_is_asked_as_the_owner_applies() {
+        let question =
+            |way, manager: Option<&str>, forces| NextQuestion { way, manager: manager.map(Into::into), forces };
+        let mut replaced = applied_by("argocd-controller");
+        json_patch::merge(&mut replaced, &options("Prune=false, Replace=true"));
+        for (object, manifest, expected) in [
+            (json!({}), json!({}), question(Way::ClientSideApply, None, false)),
+            (applied_by("helm"), json!({}), question(Way::ServerSideApply, Some("helm"), false)),
+            (
+                applied_by("argocd-controller"),
+                json!({}),
+                question(Way::ServerSideApply, Some("argocd-controller"), true),
+            ),
+            (applied_by("helm-controller"), json!({}), question(Way::ServerSideApply, Some("helm-controller"), true)),
+            (replaced, json!({}), question(Way::Replace, Some("argocd-controller"), true)),
+            (json!({}), options("Replace=true"), question(Way::Replace, None, false)),
+            (options("Force=true"), options("Replace=true"), question(Way::ReCreate, None, false)),
+            (json!({}), options("Force=true"), question(Way::ClientSideApply, None, false)),
+            (json!({}), options("NoReplace=true"), question(Way::ClientSideApply, None, false)),
+        ] {
+            let live = workload(WorkloadKind::Deployment, &object);
+            assert_eq!(NextQuestion::of(&live, &manifest), expected, "{object} {manifest}");
         }
     }
-    text
+
+    #[test]
+    fn another_template_costs_the_pods_that_its_controller_replaces() {
+        let partition = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}}});
+        let on_delete = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
+        for (kind, object, pods) in [
+            (WorkloadKind::Deployment, json!({}), 3),
+            (WorkloadKind::Deployment, json!({"spec": {"paused": true}}), 0),
+            (WorkloadKind::StatefulSet, json!({}), 3),
+            (WorkloadKind::StatefulSet, partition, 1),
+            (WorkloadKind::StatefulSet, on_delete, 0),
+            (WorkloadKind::ReplicaSet, json!({}), 0),
+            (WorkloadKind::CloneSet, json!({}), 3),
+            (WorkloadKind::CloneSet, json!({"spec": {"updateStrategy": {"type": "InPlaceIfPossible"}}}), 0),
+        ] {
+            let live = workload(kind, &object);
+            let question = NextQuestion::of(&live, &json!({}));
+            assert_eq!(question.answered(&live, &live.object), NextApply::Unchanged);
+            let mut stored = live.object.clone();
+            stored["spec"]["template"] = template("a:2");
+            let paths = vec!["spec.containers[app].image".to_owned()];
+            let expected = NextApply::Changes { paths, pods_replaced: pods };
+            assert_eq!(question.answered(&live, &stored), expected, "{kind} {object}");
+        }
+    }
+
+    #[test]
+    fn what_is_outside_the_template_is_no_change_of_it() {
+        let live = workload(WorkloadKind::Deployment, &json!({"metadata": {"generation": 3}}));
+        let mut stored = live.object.clone();
+        (stored["metadata"]["generation"], stored["spec"]["replicas"]) = (json!(4), json!(5));
+        let found = NextQuestion::of(&live, &json!({})).answered(&live, &stored);
+        assert_eq!(found, NextApply::Unchanged);
+    }
+
+    #[test]
+    fn each_answer_is_a_sentence_and_a_conflict_has_a_way_out() {
+        let live = workload(WorkloadKind::Deployment, &applied_by("helm"));
+        let question = NextQuestion::of(&live, &json!({}));
+        let said = |next: NextApply| {
+            let found = question.hand_over(&live, next);
+            (found.is_clean(), found.sentence(), found.hint(&live.reference).map(|hint| hint.to_string()))
+        };
+        let of = |paths: &[&str], pods_replaced| NextApply::Changes {
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            pods_replaced,
+        };
+        let conflict = FieldConflict { field: ".spec.x".into(), manager: "kubectl-edit".into() };
+        let next = "the next apply of this manifest by helm";
+        for (answer, sentence) in [
+            (NextApply::Unchanged, "helm applies this manifest without a change of the template".to_owned()),
+            (of(&["spec.a", "spec.b"], 1), format!("{next} changes spec.a, spec.b, and replaces 1 pod")),
+            (of(&["spec.a"], 0), format!("{next} changes spec.a, and replaces no pod")),
+            (of(&[], 3), format!("{next} deletes the object and creates it again, and replaces 3 pods")),
+            (NextApply::Refused { message: "no".into() }, format!("the server refuses {next}: no")),
+            (NextApply::NotKnown { message: "no".into() }, format!("what {next} changes could not be asked: no")),
+        ] {
+            assert_eq!(said(answer.clone()), (answer == NextApply::Unchanged, sentence, None));
+        }
+        let (is_clean, sentence, hint) = said(NextApply::Conflict { conflicts: vec![conflict] });
+        assert_eq!((is_clean, sentence), (false, format!("{next} fails: others own .spec.x (kubectl-edit)")));
+        let hint = hint.unwrap();
+        assert!(hint.ends_with(": kubectl inplace release-fields deployment/web -n prod"), "{hint}");
+    }
+
+    #[test]
+    fn what_is_left_is_told_from_what_is_an_error() {
+        let live = workload(WorkloadKind::Deployment, &json!({}));
+        let live = crate::plan::assemble::assemble(live, crate::plan::assemble::Objects::default());
+        let empty = || WorkloadPlan::empty(&live, crate::rollout::Policy::default());
+        let refused = |reason: Reason| WorkloadPlan { verdict: Verdict::NotEligible, reasons: vec![reason], ..empty() };
+        let warned = |warning| WorkloadPlan { verdict: Verdict::InPlace, warnings: vec![warning], ..empty() };
+        let field = || Reason::TemplateFieldNotInPlace { path: "spec.hostNetwork".into() };
+        let denied = || Reason::PermissionMissing {
+            verb: "patch".into(),
+            resource: "pods".into(),
+            namespace: String::new(),
+            message: String::new(),
+            role: String::new(),
+        };
+        let held = Reason::RolloutHeld {
+            id: String::new(),
+            who: String::new(),
+            since: String::new(),
+            began: Box::default(),
+            state: Box::default(),
+            run: Box::default(),
+            makes_way: false,
+        };
+        let paused = |by_a_rollout| Reason::OwnerPaused { if_resumed: kinds::IfResumed::KeepsPods, by_a_rollout };
+        let secret = Warning::ConfigurationChanges { object: "secret/web".into(), not_read: None };
+        let changing = WorkloadPlan { verdict: Verdict::InPlace, ..empty() };
+        let denied_later = WorkloadPlan { missing_permissions: vec![denied()], ..changing.clone() };
+        let absent = WorkloadPlan { uid: "".into(), ..empty() };
+        for (plan, expected) in [
+            (empty(), Some((HandedOver::InPlace, ""))),
+            (changing, Some((HandedOver::InPlace, ""))),
+            (absent, Some((HandedOver::Absent, ""))),
+            (refused(field()), Some((HandedOver::Left, "TemplateFieldNotInPlace"))),
+            (refused(Reason::NoPods), Some((HandedOver::Left, "NoPods"))),
+            (refused(paused(false)), Some((HandedOver::Left, "OwnerPaused"))),
+            (warned(Warning::ApplyReplaces), Some((HandedOver::Left, "ApplyReplaces"))),
+            (warned(secret), Some((HandedOver::Left, "ConfigurationChanges"))),
+            (warned(Warning::TemplateKeepsImage), Some((HandedOver::InPlace, ""))),
+            (denied_later, None),
+            (refused(denied()), None),
+            (refused(held), None),
+            (refused(paused(true)), None),
+            (WorkloadPlan { reasons: vec![field(), denied()], ..refused(field()) }, None),
+        ] {
+            assert_eq!(plan.handed_over(), expected, "{:?} {:?}", plan.reasons, plan.warnings);
+        }
+    }
 }

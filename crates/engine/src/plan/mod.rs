@@ -16,7 +16,7 @@
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
-//! | `hand_over` | what is left to the next apply of the owner's tool, and what that changes |
+//! | `hand_over`, `configuration` | what is left to the next apply of the owner's tool, what that changes, and what else is in its manifests |
 //! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
@@ -24,6 +24,7 @@ pub mod assemble;
 mod availability;
 mod back_off;
 mod build;
+pub mod configuration;
 mod container_order;
 mod courses;
 mod durable;

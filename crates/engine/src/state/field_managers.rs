@@ -201,10 +201,12 @@ mod tests {
 
     #[test]
     fn only_updates_beside_a_server_side_apply_are_in_its_way() {
-        let (helm, edit) = (entry("helm", "Apply", &image_of("app")), entry("kubectl-edit", "Update", &image_of("app")));
+        let (helm, edit) =
+            (entry("helm", "Apply", &image_of("app")), entry("kubectl-edit", "Update", &image_of("app")));
         let mut scaled = entry("hpa", "Update", &image_of("app"));
         scaled["subresource"] = json!("scale");
-        let outside = json!({"manager": "kubectl-scale", "operation": "Update", "fieldsV1": {"f:spec": {"f:replicas": {}}}});
+        let outside =
+            json!({"manager": "kubectl-scale", "operation": "Update", "fieldsV1": {"f:spec": {"f:replicas": {}}}});
         let names = |entries: &[Value]| -> Vec<String> {
             foreign(&object(entries), KIND).iter().map(|known| known.name.to_owned()).collect()
         };
@@ -229,7 +231,11 @@ mod tests {
     fn what_others_own_is_not_helms() {
         let mut live = object(&[
             entry("helm", "Update", &json!({"f:terminationGracePeriodSeconds": {}})),
-            entry("kubectl-edit", "Update", &json!({"f:containers": {"k:{\"name\":\"debug\"}": {".": {}, "f:image": {}}}})),
+            entry(
+                "kubectl-edit",
+                "Update",
+                &json!({"f:containers": {"k:{\"name\":\"debug\"}": {".": {}, "f:image": {}}}}),
+            ),
             entry("kubectl-set", "Update", &image_of("app")),
             entry("inplace-cli", "Update", &json!({"f:nodeSelector": {}})),
         ]);

@@ -313,7 +313,8 @@ impl Warning {
     /// Returns the commands that keep the workload's tool from failing, or from replacing the pods: at most two, each with what
     /// it is for.
     pub fn recipe(&self, workload: &WorkloadRef) -> Vec<String> {
-        let place = |namespace: &str| if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
+        let place =
+            |namespace: &str| if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
         match self {
             Self::ManagedByArgoCd { application, .. } if !application.is_empty() => {
                 let set = format!("argocd app set {} --sync-policy", quoted(application));
@@ -326,7 +327,9 @@ impl Warning {
             Self::ManagedByHelm { release, namespace, .. } if !release.is_empty() => {
                 let (release, place) = (quoted(release), place(namespace));
                 vec![
-                    format!("first: helm template {release} CHART --is-upgrade{place} | kubectl inplace apply -f -{place}"),
+                    format!(
+                        "first: helm template {release} CHART --is-upgrade{place} | kubectl inplace apply -f -{place}"
+                    ),
                     format!("then: helm upgrade {release} CHART{place}"),
                 ]
             }
