@@ -169,15 +169,7 @@ fn the_order_beside_a_tool_that_syncs_replaces_no_pod() {
     place.run(&format!("chmod 755 bin/*; {uids} >uids"), 0);
     place.page(
         "docs/gitops.md",
-        &[
-            ("", &[0, 0, 0]),
-            ("", &[0, 0]),
-            ("", &[0]),
-            ("", &[0, 0]),
-            ("", &[0, 0]),
-            (BACK, &[0, 0]),
-            ("", &[0, 0, 0]),
-        ],
+        &[("", &[0, 0, 0]), ("", &[0, 0]), ("", &[0]), ("", &[0, 0]), ("", &[0, 0]), (BACK, &[0, 0]), ("", &[0, 0, 0])],
     );
     place.run(&format!("kubectl rollout status deployment/web && {uids} | cmp - uids"), 0);
 }

@@ -52,6 +52,7 @@ pub(super) fn ended(result: EndResult) -> Rollout {
         EndResult::Superseded => [UpdatePhase::Done, gone(), UpdatePhase::Waiting],
         EndResult::Deferred => [UpdatePhase::Done, left(), left()],
         EndResult::NothingToDo
+        | EndResult::Left
         | EndResult::Paused
         | EndResult::Error
         | EndResult::Changes
@@ -207,6 +208,7 @@ fn outcome(result: EndResult, phases: &[UpdatePhase]) -> Outcome {
         standing: vec![standing],
         standing_fields: vec![field],
         rolled_back: None,
+        hand_over: None,
         seconds: 12.34,
     }
 }

@@ -263,7 +263,7 @@ mod tests {
 
     fn workload(kind: WorkloadKind, object: &Value) -> Workload {
         let mut whole = json!({"metadata": {"name": "web", "namespace": "prod", "uid": "u"},
-            "spec": {"replicas": 3, "template": template("a:1")}});
+            "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template("a:1")}});
         json_patch::merge(&mut whole, object);
         Workload::from_object(kind, whole).unwrap()
     }
