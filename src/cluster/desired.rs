@@ -11,8 +11,9 @@ use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, WorkloadKind};
 use engine::merge::strategic_merge;
-use engine::plan::hand_over::{FieldConflict, NextApply, NextQuestion, Way};
-use engine::plan::{AdmittedPod, HandOver, Manifest, Snapshot, Validation};
+use engine::plan::hand_over::NextQuestion;
+use engine::plan::{AdmittedPod, Manifest, Snapshot, Validation};
+use engine::report::hand_over::{FieldConflict, HandOver, NextApply, Way};
 use engine::state::field_managers::{applier, helms_template};
 use engine::state::manager::OUR_MANAGER;
 use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
@@ -103,9 +104,7 @@ impl Cluster {
 fn no_answer(error: ClusterError) -> NextApply {
     match error {
         ClusterError::Conflict { causes, .. } if !causes.is_empty() => {
-            let owner = |message: &str| message.split('"').nth(1).unwrap_or(message).to_owned();
-            let conflicts =
-                causes.into_iter().map(|(field, message)| FieldConflict { field, manager: owner(&message) });
+            let conflicts = causes.iter().map(|(field, message)| FieldConflict::of(field, message));
             NextApply::Conflict { conflicts: conflicts.collect() }
         }
         error if is_refusal(&error) => NextApply::Refused { message: without_patch(&error.to_string()).to_owned() },

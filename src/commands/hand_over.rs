@@ -17,8 +17,9 @@ use engine::change::reason::{Reason, Warning};
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
 use engine::plan::configuration::{configuration, has_configuration};
-use engine::plan::{HandOver, HandedOver, Intent, Options, Plan, RolloutState, Verdict, WorkloadPlan, rollout_state};
+use engine::plan::{Intent, Options, Plan, RolloutState, Verdict, WorkloadPlan, rollout_state};
 use engine::report::WorkloadEnd;
+use engine::report::hand_over::{HandOver, HandedOver};
 use engine::state::outcome::EndResult;
 
 pub(super) async fn apply(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {

@@ -20,9 +20,9 @@ use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::names::{ContainerName, RolloutId};
 use engine::plan::{
-    self, HandOver, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan,
-    way_back,
+    self, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan, way_back,
 };
+use engine::report::hand_over::HandOver;
 use engine::report::progress::UpdatePhase;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::drain::DrainBy;

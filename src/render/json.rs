@@ -17,8 +17,9 @@ use engine::change::TemplateImage;
 use engine::change::reason::{Reason, Warning};
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::plan::{
-    ContainerPlan, DurablePlan, HandOver, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, WorkloadPlan,
+    ContainerPlan, DurablePlan, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, WorkloadPlan,
 };
+use engine::report::hand_over::HandOver;
 use engine::rollout::Policy;
 use engine::state::durable::lock::Lock;
 use engine::state::durable::rollout::HistoryStep;

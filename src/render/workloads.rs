@@ -12,7 +12,7 @@ use super::json_lines::joined;
 use super::style::{Meaning, Style};
 use super::table::Column;
 use super::{Out, StreamFormat, columns, json_lines, words};
-use engine::plan::HandedOver;
+use engine::report::hand_over::HandedOver;
 use engine::report::progress::{Stage, UpdatePhase};
 use engine::report::{Outcome, WorkloadEnd};
 use engine::state::outcome::EndResult;

@@ -241,7 +241,7 @@ fn a_plan_says_what_the_next_apply_changes() {
     assert_eq!(found(&changed)["podsReplaced"], 3);
     let server = applied_by("helm", &[("kubectl-edit", image_of("side"))]);
     let conflict = next(&server, "acme/side:v2").ends_with(2);
-    let owner = json!([{"field": ".spec.template.spec.containers[name=\"side\"].image", "manager": "kubectl-edit"}]);
+    let owner = json!([{"field": "spec.containers[side].image", "manager": "kubectl-edit"}]);
     assert_eq!((&found(&conflict)["result"], &found(&conflict)["conflicts"]), (&json!("conflict"), &owner));
     let text = first(&server, "plan -f web.yaml --hand-over", &[manifest("acme/side:v2", &none)]).ends_with(2);
     text.prints(

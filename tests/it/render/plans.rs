@@ -6,12 +6,12 @@ use engine::change::{Change, TemplateImage};
 use engine::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use engine::k8s::pod::ContainerList;
 use engine::kinds::{Course, IfResumed, WorkloadKind};
-use engine::plan::hand_over::{FieldConflict, NextApply, Way};
 use engine::plan::skipped::SkippedBecause;
 use engine::plan::{
-    ContainerPlan, DurablePlan, Effect, HandOver, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange, SkippedObject,
-    Verdict, WorkloadPlan,
+    ContainerPlan, DurablePlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange, SkippedObject, Verdict,
+    WorkloadPlan,
 };
+use engine::report::hand_over::{FieldConflict, HandOver, NextApply, Way};
 use engine::rollout::Policy;
 use engine::rollout::pre_pull::{ImagePull, Pull, PullAsks};
 use engine::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
@@ -255,9 +255,8 @@ fn nothing_to_do() -> WorkloadPlan {
     plan.warnings.clear();
     plan.containers = vec![container("side", "acme/side:1.27.2", None, Effect::Unchanged)];
     plan.pods = vec![pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::AlreadyThere)];
-    let field = ".spec.template.spec.containers[name=\"app\"].image".to_owned();
-    let conflicts = vec![FieldConflict { field, manager: "kubectl-edit".to_owned() }];
-    plan.hand_over = hand_over("Helm", NextApply::Conflict { conflicts });
+    let conflict = FieldConflict { field: "spec.containers[app].image".into(), manager: "kubectl-edit".into() };
+    plan.hand_over = hand_over("Helm", NextApply::Conflict { conflicts: vec![conflict] });
     plan
 }
 

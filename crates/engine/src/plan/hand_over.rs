@@ -1,95 +1,21 @@
 //! Going first: what of a manifest is left to the next apply of the tool that owns the workload, and what that apply would
 //! then change in the template. The server is asked, as the tool would ask it; nothing here goes by `metadata.generation`.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::warnings::manager;
 use super::{Verdict, WorkloadPlan};
 use crate::change::reason::{Reason, ReasonClass, Warning};
 use crate::change::template::changed_paths;
-use crate::k8s::names::WorkloadRef;
 use crate::k8s::workload::Workload;
 use crate::kinds::{self, HoldsBy};
+use crate::report::hand_over::{HandOver, HandedOver, NextApply, Way};
 use crate::state::durable::stateful_set::partition_of;
 use crate::state::field_managers::{applier, fluxs_template};
 use crate::state::manager::{KUSTOMIZE_CONTROLLER, forces_conflicts};
-use crate::value::count::count;
-use crate::value::hint::{Hint, inplace};
-use crate::value::words;
 
 /// Argo CD's options of one object (`HasAnnotationOption` in pkg/sync/resource of its gitops-engine).
 const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
-
-words! {
-    /// What was made of a manifest before its tool applies it.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    HandedOver {
-        /// The pods have it.
-        InPlace = "inPlace",
-        /// Nothing was written: its tool rolls it out.
-        Left = "left",
-        /// The workload is not there yet.
-        Absent = "absent",
-    }
-}
-
-words! {
-    /// How the tool that owns a workload applies a manifest.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    Way {
-        /// Server-side apply under the field manager that owns the template.
-        ServerSideApply = "serverSideApply",
-        /// A three-way merge with what it has applied last.
-        ClientSideApply = "clientSideApply",
-        /// Another template in place of the one that is there.
-        Replace = "replace",
-        /// A delete and a create.
-        ReCreate = "reCreate",
-    }
-}
-
-/// What the next apply of a manifest does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HandOver {
-    /// The tool that applies it.
-    pub owner: String,
-    pub way: Way,
-    #[serde(flatten)]
-    pub next: NextApply,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "result", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum NextApply {
-    /// The template stays as it is.
-    Unchanged,
-    Changes {
-        /// None where the object is created again.
-        paths: Vec<String>,
-        pods_replaced: u32,
-    },
-    Conflict {
-        conflicts: Vec<FieldConflict>,
-    },
-    Refused {
-        message: String,
-    },
-    /// The server could not be asked.
-    NotKnown {
-        message: String,
-    },
-}
-
-/// A field, as the server names it, and whose it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FieldConflict {
-    pub field: String,
-    pub manager: String,
-}
 
 /// A question to the server about the next apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,47 +102,6 @@ fn replaced(workload: &Workload, after: &Value) -> u32 {
     }
     let below = after.pointer("/spec/updateStrategy").filter(|_| kind.has_partition()).map_or(0, partition_of);
     workload.desired_replicas().saturating_sub(u32::try_from(below).unwrap_or(0))
-}
-
-impl HandOver {
-    /// Returns whether the next apply is known to leave the template as it is.
-    pub fn is_clean(&self) -> bool {
-        self.next == NextApply::Unchanged
-    }
-
-    /// Returns it as a sentence without a full stop.
-    pub fn sentence(&self) -> String {
-        let owner = &self.owner;
-        match &self.next {
-            NextApply::Unchanged => format!("{owner} applies this manifest without a change of the template"),
-            NextApply::Changes { paths, pods_replaced } => {
-                let what = match paths.as_slice() {
-                    [] => "deletes the object and creates it again".to_owned(),
-                    paths => format!("changes {}", paths.join(", ")),
-                };
-                let pods = if *pods_replaced == 0 { "no pod".to_owned() } else { count(*pods_replaced, "pod") };
-                format!("the next apply of this manifest by {owner} {what}, and replaces {pods}")
-            }
-            NextApply::Conflict { conflicts } => {
-                let fields = conflicts.iter().map(|FieldConflict { field, manager }| format!("{field} ({manager})"));
-                let fields = fields.collect::<Vec<_>>().join(", ");
-                format!("the next apply of this manifest by {owner} fails: others own {fields}")
-            }
-            NextApply::Refused { message } => {
-                format!("the server refuses the next apply of this manifest by {owner}: {message}")
-            }
-            NextApply::NotKnown { message } => {
-                format!("what the next apply of this manifest by {owner} changes could not be asked: {message}")
-            }
-        }
-    }
-
-    /// Returns what to do about it.
-    pub fn hint(&self, workload: &WorkloadRef) -> Option<Hint> {
-        let NextApply::Conflict { .. } = self.next else { return None };
-        let release = inplace("release-fields").of(workload).in_namespace(&workload.namespace);
-        Some(Hint::from("see whose fields they are, and release them: ").command(release))
-    }
 }
 
 impl WorkloadPlan {
@@ -339,36 +224,6 @@ mod tests {
         (stored["metadata"]["generation"], stored["spec"]["replicas"]) = (json!(4), json!(5));
         let found = NextQuestion::of(&live, &json!({})).answered(&live, &stored);
         assert_eq!(found, NextApply::Unchanged);
-    }
-
-    #[test]
-    fn each_answer_is_a_sentence_and_a_conflict_has_a_way_out() {
-        let live = workload(WorkloadKind::Deployment, &applied_by("helm"));
-        let question = NextQuestion::of(&live, &json!({}));
-        let said = |next: NextApply| {
-            let found = question.hand_over(&live, next);
-            (found.is_clean(), found.sentence(), found.hint(&live.reference).map(|hint| hint.to_string()))
-        };
-        let of = |paths: &[&str], pods_replaced| NextApply::Changes {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-            pods_replaced,
-        };
-        let conflict = FieldConflict { field: ".spec.x".into(), manager: "kubectl-edit".into() };
-        let next = "the next apply of this manifest by helm";
-        for (answer, sentence) in [
-            (NextApply::Unchanged, "helm applies this manifest without a change of the template".to_owned()),
-            (of(&["spec.a", "spec.b"], 1), format!("{next} changes spec.a, spec.b, and replaces 1 pod")),
-            (of(&["spec.a"], 0), format!("{next} changes spec.a, and replaces no pod")),
-            (of(&[], 3), format!("{next} deletes the object and creates it again, and replaces 3 pods")),
-            (NextApply::Refused { message: "no".into() }, format!("the server refuses {next}: no")),
-            (NextApply::NotKnown { message: "no".into() }, format!("what {next} changes could not be asked: no")),
-        ] {
-            assert_eq!(said(answer.clone()), (answer == NextApply::Unchanged, sentence, None));
-        }
-        let (is_clean, sentence, hint) = said(NextApply::Conflict { conflicts: vec![conflict] });
-        assert_eq!((is_clean, sentence), (false, format!("{next} fails: others own .spec.x (kubectl-edit)")));
-        let hint = hint.unwrap();
-        assert!(hint.ends_with(": kubectl inplace release-fields deployment/web -n prod"), "{hint}");
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The vocabulary of every renderer: what people or scripts may want to know while a rollout runs.
 
 pub mod failure_report;
+pub mod hand_over;
 pub mod progress;
 pub mod proof;
 
 use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
-use crate::plan::{HandOver, HandedOver};
+use crate::report::hand_over::{HandOver, HandedOver};
 use crate::report::progress::{Stage, UpdatePhase};
 use crate::state::durable::StepName;
 use crate::state::hook::{HookEnd, HookPhase};

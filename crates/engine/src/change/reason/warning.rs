@@ -326,12 +326,9 @@ impl Warning {
             }
             Self::ManagedByHelm { release, namespace, .. } if !release.is_empty() => {
                 let (release, place) = (quoted(release), place(namespace));
-                vec![
-                    format!(
-                        "first: helm template {release} CHART --is-upgrade{place} | kubectl inplace apply -f -{place}"
-                    ),
-                    format!("then: helm upgrade {release} CHART{place}"),
-                ]
+                let apply = inplace("apply -f -").in_namespace(namespace);
+                let first = Hint::from(format!("first: helm template {release} CHART --is-upgrade{place} | "));
+                vec![first.command(apply).to_string(), format!("then: helm upgrade {release} CHART{place}")]
             }
             Self::ForeignFieldManagers { .. } => {
                 let release = inplace("release-fields").of(workload).in_namespace(&workload.namespace);
