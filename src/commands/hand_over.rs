@@ -42,9 +42,12 @@ pub(super) async fn apply(args: &ApplyArgs, global: &GlobalArgs, shell: &mut She
     let mut planned = planning::of(asked.clone(), targets, cluster, as_planned, shell).await?;
     let left = half_done(&planned);
     if !left.is_empty() && args.act.dry_run == DryRun::None {
+        let of = |(workload, _): &(Workload, Intent)| WorkloadEnd::of(workload.reference.clone(), None);
+        let ends: Vec<WorkloadEnd> = left.iter().map(of).collect();
         let result = finish(left, &planned, (args, &options), shell).await?;
         if !result.is_done() {
-            return Ok(result);
+            let ends: Vec<_> = ends.into_iter().map(|end| WorkloadEnd { result: Some(result), ..end }).collect();
+            return tell(&ends, (result, Duration::ZERO), args.act.output, shell);
         }
         planned = planning::of(asked, targets, planned.cluster, as_planned, shell).await?;
     }
