@@ -25,7 +25,7 @@ use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
 pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
-pub use kruise::{Course, Foresee, Foreseen, Obstacle, as_read};
+pub use kruise::{Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate};
 
 /// The workload kinds whose pods this program updates in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Course, GROUP, Policy, Rules, obstacle};
+use super::{Course, GROUP, Policy, ROLLING_UPDATE_TYPE, Rules, obstacle};
 use crate::kinds::{KindSpec, daemon_set, is_on_delete};
 use crate::value::json_path::text;
 
@@ -20,7 +20,7 @@ pub(super) const SPEC: KindSpec = KindSpec {
 };
 
 const RULES: Rules = Rules {
-    policy: "/spec/updateStrategy/rollingUpdate/rollingUpdateType",
+    policy: ROLLING_UPDATE_TYPE,
     read: policy,
     words: "the type must be Standard or InPlaceIfPossible",
     replaces: "the type is Standard, as by default; InPlaceIfPossible changes in place what it can",

@@ -22,6 +22,9 @@ pub(super) const STATEFUL_SET: KindSpec = advanced_stateful_set::SPEC;
 pub(super) const DAEMON_SET: KindSpec = advanced_daemon_set::SPEC;
 
 const GROUP: &str = "apps.kruise.io";
+/// The readiness gate of pods that OpenKruise changes in place.
+pub const IN_PLACE_UPDATE_READY: &str = "InPlaceUpdateReady";
+const ROLLING_UPDATE_TYPE: &str = "/spec/updateStrategy/rollingUpdate/rollingUpdateType";
 
 /// Compares two states of a workload, both as a server stores them, by the rules of its controller.
 pub type Foresee = fn(before: &Value, after: &Value) -> Foreseen;
@@ -212,6 +215,14 @@ fn pod_waits(object: &Value, labels: &BTreeMap<String, String>) -> Option<String
 
 /// A pod waits for somebody to take its labels or finalizers off.
 const HOOK: &str = "/spec/lifecycle/inPlaceUpdate";
+
+/// An Advanced DaemonSet as it was when it made pods without the readiness gate; another kind has no such type.
+pub fn before_the_gate(mut object: Value) -> Value {
+    if let Some(r#type) = object.pointer_mut(ROLLING_UPDATE_TYPE) {
+        *r#type = Value::Null;
+    }
+    object
+}
 
 fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".")
