@@ -11,9 +11,9 @@ use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, WorkloadKind};
 use engine::merge::strategic_merge;
-use engine::plan::hand_over::NextQuestion;
+use engine::plan::hand_over::{NextQuestion, Way};
 use engine::plan::{AdmittedPod, Manifest, Snapshot, Validation};
-use engine::report::hand_over::{FieldConflict, HandOver, NextApply, Way};
+use engine::report::hand_over::{FieldConflict, HandOver, NextApply};
 use engine::state::field_managers::{applier, helms_template};
 use engine::state::manager::OUR_MANAGER;
 use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
@@ -67,7 +67,7 @@ impl Cluster {
     ) -> Result<NextApply> {
         let kind = live.reference.kind;
         let asked = match (question.way, &question.manager) {
-            (Way::ServerSideApply, Some(manager)) => {
+            (Way::ServerSide, Some(manager)) => {
                 (PatchKind::Apply, manifest.clone(), (manager.as_str(), question.forces))
             }
             (Way::Replace, _) => {

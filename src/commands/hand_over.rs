@@ -111,14 +111,9 @@ async fn finish(
 }
 
 fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<()> {
-    let acts = args.act.dry_run == DryRun::None;
     match args.act.output {
-        StreamFormat::Text if shell.global.quiet && acts => {
-            let (style, err) = (&shell.terminal.stderr, &mut io::stderr().lock());
-            Ok(render::plan_warnings(PlanFormat::Text, &planned.plan, style, err)?)
-        }
         StreamFormat::Text => plan::show(planned.shown(), PlanFormat::Text, (None, false), shell),
-        StreamFormat::Json if acts => {
+        StreamFormat::Json if args.act.dry_run == DryRun::None => {
             targets::note_skipped(&planned.plan.skipped, shell);
             Ok(())
         }
@@ -144,7 +139,10 @@ async fn carry_out(planned: Planned, args: &ApplyArgs, shell: &Shell) -> Result<
         }
     }
     if args.act.dry_run != DryRun::None {
-        return tell_unless_json(&ends, args.act.output, shell);
+        let result = EndResult::worst(ends.iter().filter_map(|end| end.result));
+        // A document has them.
+        let is_text = args.act.output == StreamFormat::Text;
+        return if is_text { tell(&ends, (result, Duration::ZERO), StreamFormat::Text, shell) } else { Ok(result) };
     }
     if !going.workloads.is_empty() {
         approve::ask(&going, &cluster, args.act.yes, shell)?;
@@ -178,15 +176,6 @@ fn without_a_rollout(plan: &WorkloadPlan) -> Option<WorkloadEnd> {
     Some(WorkloadEnd { handed_over, ..WorkloadEnd::of(plan.workload.clone(), Some(result)) })
 }
 
-fn tell_unless_json(ends: &[WorkloadEnd], output: StreamFormat, shell: &Shell) -> Result<EndResult> {
-    let result = EndResult::worst(ends.iter().filter_map(|end| end.result));
-    match output {
-        StreamFormat::Text => tell(ends, (result, Duration::ZERO), output, shell),
-        // The document has them.
-        StreamFormat::Json => Ok(result),
-    }
-}
-
 fn tell(ends: &[WorkloadEnd], of_all: (EndResult, Duration), output: StreamFormat, shell: &Shell) -> Result<EndResult> {
     unless_closed(render::handed_over(output, ends, of_all, &shell.terminal.stdout, &mut io::stdout().lock()))?;
     Ok(of_all.0)
@@ -217,10 +206,9 @@ pub(super) async fn warn_of_configuration(planned: &mut Planned, manifests: &[Ma
 /// Asks what the next apply of each manifest changes: of every workload where that is the question, else of those that have
 /// what is wanted already; after a rollout it is asked at its end.
 pub(super) async fn foretell(planned: &mut Planned, purpose: &Purpose<'_>) {
-    let is_asked = |plan: &WorkloadPlan| match purpose.command {
-        ClusterCommand::Plan => purpose.goes_first,
-        _ => plan.verdict == Verdict::NothingToDo,
-    };
+    let is_plan = purpose.command == ClusterCommand::Plan;
+    let is_asked =
+        |plan: &WorkloadPlan| if is_plan { purpose.goes_first } else { plan.verdict == Verdict::NothingToDo };
     for (plan, live) in planned.plan.workloads.iter_mut().zip(&planned.lives) {
         let manifest = planned.manifests.get(&plan.workload).filter(|_| plan.workload.kind.has_template());
         if let Some((manifest, validation)) = manifest.filter(|_| purpose.ask_server && is_asked(plan)) {

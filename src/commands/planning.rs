@@ -158,7 +158,8 @@ pub(super) async fn of(
     planned.manifests = manifests;
     if purpose.goes_first {
         // The tool is known, and what it does next is said as such.
-        planned.plan.workloads.iter_mut().for_each(WorkloadPlan::forget_its_tool);
+        let workloads = planned.plan.workloads.iter_mut();
+        workloads.for_each(|plan| plan.warnings.retain(|warning| warning.tool().is_none()));
         hand_over::warn_of_configuration(&mut planned, &configuration).await;
     }
     hand_over::foretell(&mut planned, purpose).await;

@@ -11,7 +11,7 @@ use engine::plan::{
     ContainerPlan, DurablePlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange, SkippedObject, Verdict,
     WorkloadPlan,
 };
-use engine::report::hand_over::{FieldConflict, HandOver, NextApply, Way};
+use engine::report::hand_over::{FieldConflict, HandOver, NextApply};
 use engine::rollout::Policy;
 use engine::rollout::pre_pull::{ImagePull, Pull, PullAsks};
 use engine::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
@@ -167,7 +167,7 @@ fn in_place() -> WorkloadPlan {
 }
 
 fn hand_over(owner: &str, next: NextApply) -> Option<HandOver> {
-    Some(HandOver { owner: owner.to_owned(), way: Way::ServerSideApply, next })
+    Some(HandOver { owner: owner.to_owned(), next })
 }
 
 /// Every verdict of a pod, a plain init container, a pod of another image, two pods with the same hint.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::k8s::failure::Failure;
 use engine::plan::Start;
-use engine::report::hand_over::{HandOver, NextApply, Way};
+use engine::report::hand_over::{HandOver, NextApply};
 use engine::report::progress::UpdatePhase;
 use engine::report::{
     ContainerEnd, ContainerImages, ContainerTimes, FieldValue, FieldValues, NewPods, NotReady, Notice, Outcome, PodEnd,
@@ -211,7 +211,6 @@ fn outcome(result: EndResult, phases: &[UpdatePhase]) -> Outcome {
         rolled_back: None,
         hand_over: (result == EndResult::Complete).then(|| HandOver {
             owner: "Argo CD".into(),
-            way: Way::ReCreate,
             next: NextApply::Changes { paths: vec![], pods_replaced: 3 },
         }),
         seconds: 12.34,

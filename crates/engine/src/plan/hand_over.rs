@@ -9,13 +9,26 @@ use crate::change::reason::{Reason, ReasonClass, Warning};
 use crate::change::template::changed_paths;
 use crate::k8s::workload::Workload;
 use crate::kinds::{self, HoldsBy};
-use crate::report::hand_over::{HandOver, HandedOver, NextApply, Way};
+use crate::report::hand_over::{HandOver, HandedOver, NextApply};
 use crate::state::durable::stateful_set::partition_of;
 use crate::state::field_managers::{applier, fluxs_template};
 use crate::state::manager::{KUSTOMIZE_CONTROLLER, forces_conflicts};
 
 /// Argo CD's options of one object (`HasAnnotationOption` in pkg/sync/resource of its gitops-engine).
 const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
+
+/// How the tool that owns a workload applies a manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By the server, under the field manager that owns the template.
+    ServerSide,
+    /// By a three-way merge with what it has applied last.
+    ClientSide,
+    /// With another template in place of the one that is there.
+    Replace,
+    /// By a delete and a create.
+    ReCreate,
+}
 
 /// A question to the server about the next apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +47,8 @@ impl NextQuestion {
         let way = match (sync_options(&[object, manifest]), &manager) {
             ((true, true), _) => Way::ReCreate,
             ((true, false), _) => Way::Replace,
-            ((false, _), Some(_)) => Way::ServerSideApply,
-            ((false, _), None) => Way::ClientSideApply,
+            ((false, _), Some(_)) => Way::ServerSide,
+            ((false, _), None) => Way::ClientSide,
         };
         Self { way, forces: manager.as_deref().is_some_and(forces_conflicts), manager }
     }
@@ -60,18 +73,12 @@ impl NextQuestion {
     }
 
     pub fn hand_over(&self, workload: &Workload, next: NextApply) -> HandOver {
-        HandOver { owner: self.owner(workload), way: self.way, next }
+        HandOver { owner: self.owner(workload), next }
     }
 
     /// The tool's name, as far as the object tells.
     fn owner(&self, workload: &Workload) -> String {
-        let by = |tool: Warning| match tool {
-            Warning::ManagedByArgoCd { .. } => Some("Argo CD"),
-            Warning::ManagedByFlux { .. } => Some("Flux"),
-            Warning::ManagedByHelm { .. } => Some("Helm"),
-            _ => None,
-        };
-        let tool = manager(workload, Vec::new()).and_then(by);
+        let tool = manager(workload, Vec::new()).and_then(|warning| warning.tool());
         tool.or(self.manager.as_deref()).unwrap_or("kubectl").to_owned()
     }
 }
@@ -105,17 +112,6 @@ fn replaced(workload: &Workload, after: &Value) -> u32 {
 }
 
 impl WorkloadPlan {
-    /// Leaves out the warning of the tool that makes the object: the manifest is that tool's.
-    pub fn forget_its_tool(&mut self) {
-        let names_tool = |warning: &Warning| {
-            matches!(
-                warning,
-                Warning::ManagedByArgoCd { .. } | Warning::ManagedByFlux { .. } | Warning::ManagedByHelm { .. }
-            )
-        };
-        self.warnings.retain(|warning| !names_tool(warning));
-    }
-
     /// Returns what becomes of a manifest that is applied in place where that is possible, and of one that is left the code
     /// that says why; `None` where it is neither, but an error: a permission is missing, or another rollout holds it.
     pub fn handed_over(&self) -> Option<(HandedOver, &'static str)> {
@@ -173,19 +169,15 @@ mod tests {
         let mut replaced = applied_by("argocd-controller");
         json_patch::merge(&mut replaced, &options("Prune=false, Replace=true"));
         for (object, manifest, expected) in [
-            (json!({}), json!({}), question(Way::ClientSideApply, None, false)),
-            (applied_by("helm"), json!({}), question(Way::ServerSideApply, Some("helm"), false)),
-            (
-                applied_by("argocd-controller"),
-                json!({}),
-                question(Way::ServerSideApply, Some("argocd-controller"), true),
-            ),
-            (applied_by("helm-controller"), json!({}), question(Way::ServerSideApply, Some("helm-controller"), true)),
+            (json!({}), json!({}), question(Way::ClientSide, None, false)),
+            (applied_by("helm"), json!({}), question(Way::ServerSide, Some("helm"), false)),
+            (applied_by("argocd-controller"), json!({}), question(Way::ServerSide, Some("argocd-controller"), true)),
+            (applied_by("helm-controller"), json!({}), question(Way::ServerSide, Some("helm-controller"), true)),
             (replaced, json!({}), question(Way::Replace, Some("argocd-controller"), true)),
             (json!({}), options("Replace=true"), question(Way::Replace, None, false)),
             (options("Force=true"), options("Replace=true"), question(Way::ReCreate, None, false)),
-            (json!({}), options("Force=true"), question(Way::ClientSideApply, None, false)),
-            (json!({}), options("NoReplace=true"), question(Way::ClientSideApply, None, false)),
+            (json!({}), options("Force=true"), question(Way::ClientSide, None, false)),
+            (json!({}), options("NoReplace=true"), question(Way::ClientSide, None, false)),
         ] {
             let live = workload(WorkloadKind::Deployment, &object);
             assert_eq!(NextQuestion::of(&live, &manifest), expected, "{object} {manifest}");

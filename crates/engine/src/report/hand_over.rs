@@ -21,29 +21,12 @@ words! {
     }
 }
 
-words! {
-    /// How the tool that owns a workload applies a manifest.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    Way {
-        /// Server-side apply under the field manager that owns the template.
-        ServerSideApply = "serverSideApply",
-        /// A three-way merge with what it has applied last.
-        ClientSideApply = "clientSideApply",
-        /// Another template in place of the one that is there.
-        Replace = "replace",
-        /// A delete and a create.
-        ReCreate = "reCreate",
-    }
-}
-
 /// What the next apply of a manifest does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HandOver {
     /// The tool that applies it.
     pub owner: String,
-    pub way: Way,
     #[serde(flatten)]
     pub next: NextApply,
 }
@@ -138,7 +121,7 @@ mod tests {
         let (namespace, name) = ("prod".to_owned(), "web".to_owned());
         let workload = WorkloadRef { kind: WorkloadKind::Deployment, namespace, name };
         let said = |next: NextApply| {
-            let found = HandOver { owner: "helm".to_owned(), way: Way::ServerSideApply, next };
+            let found = HandOver { owner: "helm".to_owned(), next };
             (found.is_clean(), found.sentence(), found.hint(&workload).map(|hint| hint.to_string()))
         };
         let of = |paths: &[&str], pods_replaced| NextApply::Changes {

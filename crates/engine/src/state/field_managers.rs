@@ -99,8 +99,8 @@ pub fn fluxs_template(stored: &Value, kind: WorkloadKind) -> Option<Value> {
     let (taken, kept): (Vec<_>, Vec<_>) =
         field_managers(stored, kind).partition(|known| known.name != KUSTOMIZE_CONTROLLER && is_taken_over(known.name));
     for fields in taken.iter().filter_map(|known| known.template) {
-        let kept = kept.iter().filter_map(|known| known.template);
-        let alone = kept.fold(Some(fields.clone()), |left, kept| subtract(&left?, kept));
+        let mut kept = kept.iter().filter_map(|known| known.template);
+        let alone = kept.try_fold(fields.clone(), |left, kept| subtract(&left, kept));
         alone.iter().for_each(|fields| remove(&mut template, fields));
     }
     Some(template)

@@ -309,9 +309,22 @@ findings! {
     WorkloadRemoved => "the workload is removed: the newer manifests do not have it";
 }
 
+/// The tools that make workloads.
+const TOOLS: [(WarningCode, &str); 3] = [
+    (WarningCode::ManagedByArgoCd, "Argo CD"),
+    (WarningCode::ManagedByFlux, "Flux"),
+    (WarningCode::ManagedByHelm, "Helm"),
+];
+
 impl Warning {
+    /// Returns the tool that makes the workload, where that is what it says.
+    pub fn tool(&self) -> Option<&'static str> {
+        TOOLS.into_iter().find(|(code, _)| *code == self.kind()).map(|(_, tool)| tool)
+    }
+
     /// Returns the commands that keep the workload's tool from failing, or from replacing the pods: at most two, each with what
     /// it is for.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others have none")]
     pub fn recipe(&self, workload: &WorkloadRef) -> Vec<String> {
         let place =
             |namespace: &str| if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
