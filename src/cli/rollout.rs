@@ -258,6 +258,20 @@ pub struct AbortArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ReleaseFieldsArgs {
+    #[command(flatten)]
+    pub targets: WorkloadArgs,
+    /// Do not ask; required where there is no terminal
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Only show the field managers
+    ///
+    /// Show the field managers, and change nothing. client: without asking the server about the patch; server: with asking it whether it would accept it.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
+}
+
+#[derive(Debug, Args)]
 pub struct UndoArgs {
     #[command(flatten)]
     pub targets: WorkloadArgs,

@@ -29,6 +29,8 @@ const fn resource(group: &'static str, version: &'static str, plural: &'static s
 
 pub(super) const NODES: Resource = resource("", "v1", "nodes");
 const NAMESPACES: Resource = resource("", "v1", "namespaces");
+const CONFIG_MAPS: Resource = resource("", "v1", "configmaps");
+const SECRETS: Resource = resource("", "v1", "secrets");
 pub(super) const EVENTS: Resource = resource("", "v1", "events");
 pub(super) const BUDGETS: Resource = resource("policy", "v1", "poddisruptionbudgets");
 pub(super) const SERVICES: Resource = resource("", "v1", "services");
@@ -281,6 +283,15 @@ impl Cluster {
             Ok(_) => Some(true),
             Err(ClusterError::NotFound { .. }) => Some(false),
             Err(_) => None,
+        }
+    }
+
+    /// Reads a ConfigMap or a Secret; `None` where it is not there.
+    pub async fn configuration(&self, kind: &str, namespace: &str, name: &str) -> Result<Option<Value>> {
+        let resource = if kind == "Secret" { SECRETS } else { CONFIG_MAPS };
+        match self.get(resource, Some(namespace), name).await {
+            Err(ClusterError::NotFound { .. }) => Ok(None),
+            answer => answer.map(Some),
         }
     }
 

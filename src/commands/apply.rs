@@ -1,13 +1,13 @@
 //! `apply`: plan, ask, patch, follow to the end.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::planning::{Planned, Purpose};
 use super::rolling::Rolling;
 use super::saved::Reread;
-use super::{Shell, approve, plan, planning, saved, targets};
+use super::{Shell, approve, hand_over, plan, planning, saved, targets};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
-use crate::cluster::Nodes;
 use crate::error::Result;
 use crate::render::{Meaning, PlanFormat, StreamFormat};
 use engine::k8s::permissions::ClusterCommand;
@@ -18,9 +18,11 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if let Some(file) = &args.plan {
         return saved_plan(file, args, global, shell).await;
     }
+    if args.if_possible {
+        return hand_over::apply(args, global, shell).await;
+    }
     let ask_server = args.act.dry_run != DryRun::Client;
-    let (command, nodes) = (ClusterCommand::Apply, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
+    let purpose = Purpose::of(ClusterCommand::Apply, &args.field_manager, ask_server);
     let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
     plan::show_stream(&planned, &args.act, shell)?;
     shell.tell_notices();
@@ -39,11 +41,12 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
 }
 
 async fn carry_out(planned: Planned, field_manager: &str, args: &ApplyArgs, shell: &Shell) -> Result<EndResult> {
-    let Planned { plan, lives, cluster, id, .. } = planned;
+    let Planned { plan, lives, cluster, id, manifests, .. } = planned;
     let writer = (args.act.output, field_manager);
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     write_to_the_owner(&mut rolling, &args.owner, &plan, shell);
     rolling.on_deferred = args.resize.deferred;
+    rolling.manifests = Arc::new(manifests);
     rolling.each((plan, lives), &id, shell).await
 }
 

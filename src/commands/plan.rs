@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use super::planning::{Planned, Purpose};
-use super::{Shell, approve, planning, saved};
+use super::{Shell, approve, hand_over, planning, saved};
 use crate::cli::{ActArgs, DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind, Result};
@@ -26,7 +26,14 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         ask_server,
         nodes,
         shows_kubelets: args.output == PlanFormat::Wide,
+        goes_first: args.hand_over,
     };
+    if args.hand_over {
+        hand_over::require_manifests(&args.change.targets, "--hand-over")?;
+        if !ask_server {
+            return Err(CommandError::usage("--hand-over asks the server, and --dry-run=client does not"));
+        }
+    }
     let made = planning::make(&args.change, &args.policy, global, &purpose, shell).await;
     let planned = match made {
         Err(error) if error.kind == ErrorKind::NothingFound && args.out.is_some() => {
@@ -57,7 +64,11 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         // Documents carry the reason and its hint; names are for a script.
         PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Name | PlanFormat::Markdown => {}
     }
-    Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
+    Ok(match args.hand_over {
+        true if !hand_over::is_clean(&planned) => EndResult::Changes,
+        false if args.detailed_exitcode => planned.plan.result(),
+        _ => EndResult::Complete,
+    })
 }
 
 /// Shows a plan, and the time when it was made: the result on stdout, warnings on stderr. `is_refused`: it was to be carried

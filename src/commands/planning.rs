@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 
+use serde_json::Value;
+
 use super::Shell;
+use super::hand_over;
 use super::meant;
 use super::next::Invocation;
 use super::permitted::Permitted;
@@ -12,18 +15,18 @@ use super::preview::first_write;
 use super::pulls;
 use super::reading;
 use super::targets;
-use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs};
+use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::error::CommandError;
 use crate::render::Meaning;
 use engine::change::reason::Warning;
-use engine::k8s::names::{ContainerName, RolloutId};
+use engine::k8s::names::{ContainerName, RolloutId, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::workload::Workload;
 use engine::plan::{
-    self, AdmittedPod, ContainerOrderError, DryRun, Intent, Options, PatchAnswer, Plan, Snapshot, Start, Subset,
-    Verdict, WorkloadPlan, offline,
+    self, AdmittedPod, ContainerOrderError, DryRun, Intent, Options, PatchAnswer, Plan, RolloutState, Snapshot, Start,
+    Subset, Validation, Verdict, WorkloadPlan, offline,
 };
 use engine::rollout::drain::DrainBy;
 use engine::state::hook::Hooks;
@@ -42,7 +45,12 @@ pub(super) struct Planned {
     pub(super) id: RolloutId,
     /// When it was made (RFC 3339); `None` of one that was saved.
     pub(super) now: Option<String>,
+    /// The manifests that were planned for; none for images by hand.
+    pub(super) manifests: Manifests,
 }
+
+/// The manifests of workloads, as they were given.
+pub(super) type Manifests = BTreeMap<WorkloadRef, (Value, Validation)>;
 
 impl Planned {
     pub(super) fn shown(&self) -> (&Plan, Option<&str>) {
@@ -94,6 +102,17 @@ pub(super) struct Purpose<'a> {
     pub(super) ask_server: bool,
     pub(super) nodes: Nodes,
     pub(super) shows_kubelets: bool,
+    /// The manifests are applied by another tool afterwards: what is not there yet, or half done by a run that is gone, is no
+    /// error, and what they change beside the workloads counts.
+    pub(super) goes_first: bool,
+}
+
+impl<'a> Purpose<'a> {
+    /// The purpose of a command that carries its plan out.
+    pub(super) fn of(command: ClusterCommand, field_manager: &'a str, ask_server: bool) -> Self {
+        let nodes = Nodes::WhereDecisive;
+        Self { command, field_manager, ask_server, nodes, shows_kubelets: false, goes_first: false }
+    }
 }
 
 /// Reads, compares, and asks the server whether it would accept exactly these patches.
@@ -106,13 +125,44 @@ pub(super) async fn make(
 ) -> Result<Planned, CommandError> {
     let options = Options { shows_kubelets: purpose.shows_kubelets, ..options(policy)? };
     let asked = targets::read_change(change, shell).await?;
-    let skipped = asked.skipped().to_vec();
     let cluster = shell.connect(global).await?;
-    let found = targets::find_or_new(asked, &change.targets, global, &cluster).await?;
+    of(asked, (&change.targets, global), cluster, (&options, purpose), shell).await
+}
+
+/// The same for what was read of the command line.
+pub(super) async fn of(
+    asked: targets::Asked,
+    (args, global): (&TargetArgs, &GlobalArgs),
+    cluster: Cluster,
+    (options, purpose): (&Options, &Purpose<'_>),
+    shell: &Shell,
+) -> Result<Planned, CommandError> {
+    let skipped = asked.skipped().to_vec();
+    let configuration = asked.configuration();
+    let found = targets::find_or_new(asked, (args, purpose.goes_first), global, &cluster).await?;
     targets::refuse_ambiguous(&found.workloads)?;
     let new: Vec<WorkloadPlan> =
-        found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, &options)).collect();
-    let mut planned = make_for(found.workloads, cluster, &options, purpose, shell).await?;
+        found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, options)).collect();
+    let manifests = found.workloads.iter().filter_map(|(workload, intent)| match intent {
+        Intent::Manifest(plan::Manifest::Given { object, validation }) => {
+            Some((workload.reference.clone(), (object.clone(), *validation)))
+        }
+        Intent::Manifest(plan::Manifest::Stored { .. } | plan::Manifest::Refused { .. })
+        | Intent::None
+        | Intent::Images(_)
+        | Intent::Undo { .. }
+        | Intent::Restart { .. } => None,
+    });
+    let manifests = manifests.collect();
+    let mut planned = make_for(found.workloads, cluster, options, purpose, shell).await?;
+    planned.manifests = manifests;
+    if purpose.goes_first {
+        // The tool is known, and what it does next is said as such.
+        let workloads = planned.plan.workloads.iter_mut();
+        workloads.for_each(|plan| plan.warnings.retain(|warning| warning.tool().is_none()));
+        hand_over::warn_of_configuration(&mut planned, &configuration).await;
+    }
+    hand_over::foretell(&mut planned, purpose).await;
     // Behind the others, which are paired with what was read of them.
     planned.plan.workloads.extend(new);
     planned.plan.skipped = skipped;
@@ -140,8 +190,11 @@ pub(super) async fn make_for(
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (intent, mut live) in read {
+        // A hook that was killed is run again, and finds its own rollout.
+        let is_left = purpose.goes_first && plan::rollout_state(&live) == RolloutState::Unfinished;
+        let options = Options { take_over: options.take_over || is_left, ..options.clone() };
         let build =
-            |live: &Snapshot| plan::build(&intent, live, options).map_err(|error| reading::not_reported(live, &error));
+            |live: &Snapshot| plan::build(&intent, live, &options).map_err(|error| reading::not_reported(live, &error));
         let mut plan = built(&build, &mut live, purpose, &cluster).await?;
         if plan.verdict == Verdict::InPlace {
             let denied = permitted.of_plan(&plan).await;
@@ -165,7 +218,7 @@ pub(super) async fn make_for(
     }
     let plan = Plan { workloads, skipped: Vec::new() };
     check_order(&plan, &found, options)?;
-    Ok(Planned { plan, lives, cluster, id, now: Some(now) })
+    Ok(Planned { plan, lives, cluster, id, now: Some(now), manifests: Manifests::new() })
 }
 
 /// Reads the workloads with what their namespaces and the server have to do with it; also returns when that was.

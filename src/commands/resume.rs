@@ -255,7 +255,7 @@ fn warn(live: &Snapshot, goal: &Goal, shell: &Shell) {
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
     let images = goal.lock.rollout.directed().images;
     let images: Vec<String> = images.into_iter().map(|(name, image)| format!("{name}={}", image.to)).collect();
-    let manager = if images.is_empty() { None } else { plan::manager(live, images) };
+    let manager = if images.is_empty() { None } else { plan::manager(&live.workload, images) };
     for warning in plan::not_read(live).chain(of_pods).chain(manager) {
         say_warning(goal, &warning, shell);
     }
@@ -264,6 +264,7 @@ fn warn(live: &Snapshot, goal: &Goal, shell: &Shell) {
 fn say_warning(goal: &Goal, warning: &Warning, shell: &Shell) {
     let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
     shell.say(Meaning::Waiting, "Warning:", &text);
+    warning.recipe(&goal.workload).iter().for_each(|line| shell.say(Meaning::Plain, " ", line));
 }
 
 /// For a rollout that began without budgets: a user who resumes it may not know.

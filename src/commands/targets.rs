@@ -18,7 +18,7 @@ use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::outline::Hook;
-use engine::plan::skipped::{self, SkippedChange, SkippedObject};
+use engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
 use engine::plan::{self, Intent, Snapshot};
 use engine::value::hint::{Hint, inplace, kubectl};
 use engine::value::suggest;
@@ -37,6 +37,8 @@ pub(super) enum Asked {
 pub(super) struct Manifests {
     pub(super) workloads: Vec<(WorkloadKind, Manifest)>,
     pub(super) skipped: Vec<SkippedObject>,
+    /// The ConfigMaps and Secrets among those that are skipped.
+    pub(super) configuration: Vec<Manifest>,
 }
 
 impl Asked {
@@ -44,6 +46,14 @@ impl Asked {
         match self {
             Self::Words(_) => &[],
             Self::Manifests(manifests) => &manifests.skipped,
+        }
+    }
+
+    /// Returns the ConfigMaps and Secrets of manifests.
+    pub(super) fn configuration(&self) -> Vec<Manifest> {
+        match self {
+            Self::Words(_) => Vec::new(),
+            Self::Manifests(manifests) => manifests.configuration.clone(),
         }
     }
 }
@@ -165,7 +175,7 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
     let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
     refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
-    let mut left_out = Vec::new();
+    let (mut left_out, mut configuration) = (Vec::new(), Vec::new());
     for manifest in manifests {
         let type_of_it = (manifest.api_version.as_str(), manifest.kind.as_str());
         match skipped::taken(type_of_it, Hook::of(&manifest.object)) {
@@ -175,6 +185,9 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
                 workloads.push((kind, manifest));
             }
             Err(why) => {
+                if matches!(type_of_it, ("v1", "ConfigMap" | "Secret")) && why == SkippedBecause::OtherKind {
+                    configuration.push(manifest.clone());
+                }
                 let Manifest { api_version, kind, namespace, name, .. } = manifest;
                 let change = SkippedChange::NotCompared;
                 left_out.push(SkippedObject { api_version, kind, namespace, name, why, change });
@@ -187,9 +200,9 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
         let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
         let names: Vec<&str> = names.chain(args.kustomize.as_deref()).collect();
         let message = format!("there is no workload in {}", names.join(", "));
-        return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
+        return Err(CommandError::new(ErrorKind::NoWorkload, message).hint(format!("workloads are {kinds}")));
     }
-    Ok(Manifests { workloads, skipped: left_out })
+    Ok(Manifests { workloads, skipped: left_out, configuration })
 }
 
 /// Says that there is nothing, in kubectl's words and where kubectl says it.
@@ -277,10 +290,11 @@ impl Found {
     }
 }
 
-/// Finds the workloads as [`find`] does; of several manifests some may be of workloads that are still to be made.
+/// Finds the workloads as [`find`] does; of several manifests some may be of workloads that are still to be made, and all of
+/// them where `may_be_absent`.
 pub(super) async fn find_or_new(
     asked: Asked,
-    args: &TargetArgs,
+    (args, may_be_absent): (&TargetArgs, bool),
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<Found> {
@@ -288,9 +302,11 @@ pub(super) async fn find_or_new(
         let workloads = find(asked, args, global, cluster).await?;
         return Ok(Found { workloads, new: Vec::new() });
     };
-    let mut found = of_manifests(manifests.workloads, args, global, cluster).await?;
+    let mut found = of_manifests(manifests.workloads, (args, may_be_absent), global, cluster).await?;
     match found.new.pop() {
-        Some((reference, _, error)) if found.workloads.is_empty() => Err(missing(error, &reference, cluster).await),
+        Some((reference, _, error)) if found.workloads.is_empty() && !may_be_absent => {
+            Err(missing(error, &reference, cluster).await)
+        }
         last => {
             found.new.extend(last);
             Ok(found)
@@ -300,7 +316,7 @@ pub(super) async fn find_or_new(
 
 async fn of_manifests(
     manifests: Vec<(WorkloadKind, Manifest)>,
-    args: &TargetArgs,
+    (args, may_be_absent): (&TargetArgs, bool),
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<Found> {
@@ -313,6 +329,10 @@ async fn of_manifests(
             Ok(workload) => {
                 let manifest = plan::Manifest::Given { object, validation: args.validate };
                 found.workloads.push((workload, Intent::Manifest(manifest)));
+            }
+            // Its namespace, or its type, comes with it.
+            Err(error @ (ClusterError::NotFound { .. } | ClusterError::UnknownResource { .. })) if may_be_absent => {
+                found.new.push((reference, object, error));
             }
             Err(error @ ClusterError::NotFound { .. })
                 if cluster.has_namespace(&reference.namespace).await != Some(false) =>
@@ -388,7 +408,7 @@ pub(super) async fn find_any(
             }
         }
         Asked::Manifests(manifests) => {
-            let of_manifests = of_manifests(manifests.workloads, args, global, cluster).await?;
+            let of_manifests = of_manifests(manifests.workloads, (args, false), global, cluster).await?;
             if let Some((reference, _, error)) = of_manifests.new.into_iter().next() {
                 return Err(missing(error, &reference, cluster).await);
             }

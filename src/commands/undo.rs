@@ -40,8 +40,8 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         *intent = Intent::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
     }
     let ask_server = args.act.dry_run != DryRun::Client;
-    let (command, nodes) = (ClusterCommand::Undo, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
+    let command = ClusterCommand::Undo;
+    let purpose = Purpose::of(command, &args.field_manager, ask_server);
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         // The reason why there is none was reported before.
@@ -155,8 +155,8 @@ pub(super) async fn restart(args: &RestartArgs, global: &GlobalArgs, shell: &mut
         *intent = Intent::Restart { containers };
     }
     let ask_server = args.act.dry_run != DryRun::Client;
-    let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
+    let command = ClusterCommand::Restart;
+    let purpose = Purpose::of(command, &args.field_manager, ask_server);
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     if let Some(end) = plan::approved(&planned, &args.act, shell)? {
         return Ok(end);

@@ -141,16 +141,21 @@ fn of_a_warning(code: WarningCode) -> Needs {
         | WarningCode::MemoryLimitNotLowered => Needs::Pods,
         WarningCode::StartupProbeUnreliable => Needs::Nodes,
         WarningCode::ImageFieldOwned
+        | WarningCode::ForeignFieldManagers
         | WarningCode::RemovalsUnseen
         | WarningCode::HistoryEvicted
         | WarningCode::ItsController
         | WarningCode::OnDeleteLeft => Needs::Owner,
         WarningCode::TrafficWhileDown
+        | WarningCode::ConfigurationChanges
         | WarningCode::DisruptionBudgetAllowsNone
         | WarningCode::AutoscalerActive
         | WarningCode::VerticalAutoscalerActs => Needs::Namespace,
         WarningCode::ServerWarning | WarningCode::NotPulledFirst => Needs::Server,
-        WarningCode::ManagedByArgoCd | WarningCode::ManagedByFlux | WarningCode::ManagedByHelm => Needs::AnotherSource,
+        WarningCode::ManagedByArgoCd
+        | WarningCode::ManagedByFlux
+        | WarningCode::ManagedByHelm
+        | WarningCode::ApplyReplaces => Needs::AnotherSource,
     }
 }
 

@@ -23,6 +23,7 @@ mod follow;
 mod formats;
 mod fuzz;
 mod generated;
+mod hand_over;
 mod history;
 mod hooks;
 mod kept;

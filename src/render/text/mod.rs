@@ -52,11 +52,21 @@ pub(super) fn plan(plan: &Plan, guide: &Guide<'_>, detail: Detail, style: &Style
         writeln!(out)?;
         offline::skipped(plan, style, out)?;
     }
+    hand_overs(plan, guide, style, out)?;
     if let Some(next) = next {
         if plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible) {
             writeln!(out, "This updates the others:")?;
         }
         writeln!(out, "Next: {}", style.whole(next))?;
+    }
+    Ok(())
+}
+
+/// What the next apply of each manifest changes, where that was asked.
+pub(super) fn hand_overs(plan: &Plan, guide: &Guide<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
+    for workload in &plan.workloads {
+        let Some(found) = &workload.hand_over else { continue };
+        words::hand_over(&workload.workload, found, |hint| guide.hint(hint), (style, out))?;
     }
     Ok(())
 }
@@ -67,6 +77,9 @@ pub(super) fn warnings(plan: &Plan, style: &Style, out: Out<'_>) -> io::Result<(
         for warning in &workload.warnings {
             let text = words::sentence(&style.show(&warning.sentence()));
             writeln!(out, "{} {name}: {text} ({})", style.paint(Meaning::Waiting, "Warning:"), warning.code())?;
+            for line in warning.recipe(&workload.workload) {
+                writeln!(out, "  {}", style.whole(&line))?;
+            }
         }
     }
     Ok(())

@@ -11,6 +11,7 @@ use engine::plan::{
     ContainerPlan, DurablePlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange, SkippedObject, Verdict,
     WorkloadPlan,
 };
+use engine::report::hand_over::{FieldConflict, HandOver, NextApply};
 use engine::rollout::Policy;
 use engine::rollout::pre_pull::{ImagePull, Pull, PullAsks};
 use engine::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
@@ -161,7 +162,12 @@ fn in_place() -> WorkloadPlan {
         missing_permissions: Vec::new(),
         estimate_seconds: 40.0,
         checked_by_server: true,
+        hand_over: None,
     }
+}
+
+fn hand_over(owner: &str, next: NextApply) -> Option<HandOver> {
+    Some(HandOver { owner: owner.to_owned(), next })
 }
 
 /// Every verdict of a pod, a plain init container, a pod of another image, two pods with the same hint.
@@ -249,6 +255,8 @@ fn nothing_to_do() -> WorkloadPlan {
     plan.warnings.clear();
     plan.containers = vec![container("side", "acme/side:1.27.2", None, Effect::Unchanged)];
     plan.pods = vec![pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::AlreadyThere)];
+    let conflict = FieldConflict { field: "spec.containers[app].image".into(), manager: "kubectl-edit".into() };
+    plan.hand_over = hand_over("Helm", NextApply::Conflict { conflicts: vec![conflict] });
     plan
 }
 
@@ -488,7 +496,11 @@ fn hostile() -> WorkloadPlan {
         Reason::TemplateFieldNotInPlace { path: format!("spec{HOSTILE}") },
         Reason::AdmissionRefused { message: "x".repeat(10_000), others: vec![HOSTILE.into()] },
     ];
-    plan.warnings = vec![Warning::ServerWarning { message: HOSTILE.into() }];
+    plan.warnings = vec![
+        Warning::ManagedByArgoCd { application: HOSTILE.into(), images: vec![HOSTILE.into()] },
+        Warning::ServerWarning { message: HOSTILE.into() },
+    ];
+    plan.hand_over = hand_over(HOSTILE, NextApply::Refused { message: HOSTILE.into() });
     plan.containers = vec![container(HOSTILE, HOSTILE, Some(HOSTILE), Effect::Restart)];
     let mut pod = pod(&format!("web-0{HOSTILE}"), HOSTILE, PodVerdict::Update);
     pod.changes =

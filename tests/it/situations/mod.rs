@@ -20,9 +20,16 @@ use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 /// The kind of the cases that compare two manifests, without a cluster.
 const AGAINST: &str = "against";
 
-/// Codes that no plan of the engine alone contains: only a server reports them.
-const SAID_BY_THE_SERVER: [&str; 6] =
-    ["AdmissionAdds", "AdmissionRewrites", "NotPulledFirst", "PullPodRefused", "RewrittenByAdmission", "ServerWarning"];
+/// Codes that no plan of the engine alone contains: only a server reports them, or what else is in the manifests.
+const SAID_BY_THE_SERVER: [&str; 7] = [
+    "AdmissionAdds",
+    "AdmissionRewrites",
+    "ConfigurationChanges",
+    "NotPulledFirst",
+    "PullPodRefused",
+    "RewrittenByAdmission",
+    "ServerWarning",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/situations")

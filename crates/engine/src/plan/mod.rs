@@ -16,6 +16,7 @@
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
+//! | `hand_over`, `configuration` | what is left to the next apply of the owner's tool, what that changes, and what else is in its manifests |
 //! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
@@ -23,11 +24,13 @@ pub mod assemble;
 mod availability;
 mod back_off;
 mod build;
+pub mod configuration;
 mod container_order;
 mod courses;
 mod durable;
 mod estimate;
 mod goal;
+pub mod hand_over;
 mod held;
 pub mod intent;
 pub mod live;
@@ -61,6 +64,7 @@ use crate::change::FieldChanges;
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::k8s::pod::{Container, ContainerList};
+use crate::report::hand_over::HandOver;
 use crate::rollout::pre_pull::{PrePull, Pull};
 use crate::rollout::{DrainGoal, Policy};
 use crate::state::hook::Hooks;
@@ -155,6 +159,9 @@ pub struct WorkloadPlan {
     pub estimate_seconds: f64,
     /// The server has been asked whether it would take the patches.
     pub checked_by_server: bool,
+    /// What the next apply of the manifest by the owner's tool changes, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand_over: Option<HandOver>,
 }
 
 /// How many pods a PodDisruptionBudget lets be down at once, before any of them is.
@@ -322,6 +329,7 @@ impl WorkloadPlan {
             restarts_the_same: false,
             estimate_seconds: 0.0,
             checked_by_server: false,
+            hand_over: None,
         }
     }
 

@@ -32,6 +32,7 @@ words! {
         Abort = "abort",
         Restart = "restart",
         Hash = "hash",
+        ReleaseFields = "release-fields",
     }
 }
 

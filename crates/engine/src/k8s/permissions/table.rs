@@ -4,7 +4,7 @@ use super::{AccessResource, AccessVerb, ClusterCommand, Need};
 use crate::kinds::{Revisions, WorkloadKind};
 
 use AccessVerb::{Create, Delete, Get, List, Patch, Watch};
-use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, Resume, Status, Undo};
+use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, ReleaseFields, Restart, Resume, Status, Undo};
 use Need::{Optional, Required};
 use Subject::{Maker, OwnedThrough, Selecting, Workload};
 
@@ -95,6 +95,11 @@ const ACCESS_REVIEWS: Subject =
 const SELF_REVIEWS: Subject =
     Subject::Other(AccessResource::cluster_wide("authentication.k8s.io", "selfsubjectreviews"));
 
+const CONFIG_MAPS: Subject = Subject::Other(AccessResource::namespaced("", "configmaps"));
+const SECRETS: Subject = Subject::Other(AccessResource::namespaced("", "secrets"));
+
+const CONFIGURATION: &str = "sees whether one that is in the manifests, too, changes (--if-possible, --hand-over)";
+
 /// What lists of whatever selects pods are for.
 const SELECTS: &str = "sees that nothing else selects a pod by the label that is taken off (--drain)";
 
@@ -113,11 +118,12 @@ const fn row(
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row((EVERY, KINDS, BOTH), Workload, &[Get], Required, "reads the workload"),
-    row((&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash], KINDS, BOTH), Workload, &[List], Optional,
+    row((&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash, ReleaseFields], KINDS, BOTH), Workload, &[List], Optional,
         "finds workloads by label (-l), and the names to suggest where one is mistyped"),
     row((&[Status], KINDS, BOTH), Workload, &[List], Optional, "shows all workloads, or finds them by label (-l)"),
     row((ROLLOUTS, OWNERS, DURABLE), Workload, &[Patch], Required,
         "writes template, lock and history, one guarded patch a step"),
+    row((&[ReleaseFields], KINDS, BOTH), Workload, &[Patch], Required, "removes field managers, by one guarded patch"),
     row((&[Plan], OWNERS, DURABLE), Workload, &[Patch], Optional,
         "asks by a dry run what a manifest (-f) would store; nothing is stored"),
     row((&[Diff], OWNERS, BOTH), Workload, &[Patch], Required,
@@ -183,6 +189,8 @@ pub(super) const ROWS: &[Row] = &[
         "knows the kubelets' versions, which decide what an update of a sidecar does, and whether a container's own restartPolicy counts"),
     row((RESIZING, KINDS, BOTH), VERTICAL_AUTOSCALERS, &[List], Optional,
         "sees whether a VerticalPodAutoscaler sets cpu and memory back"),
+    row((&[Plan, Apply], KINDS, DURABLE), CONFIG_MAPS, &[Get], Optional, CONFIGURATION),
+    row((&[Plan, Apply], KINDS, DURABLE), SECRETS, &[Get], Optional, CONFIGURATION),
     row((&[Hash], BARE, BOTH), NODES, &[Get], Optional, "knows the kubelet's version, which decides how it hashes"),
     row((&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH), ACCESS_REVIEWS, &[Create], Optional,
         "asks beforehand whether a permission is missing; everybody may (system:basic-user)"),

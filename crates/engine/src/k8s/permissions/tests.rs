@@ -181,6 +181,9 @@ fn what_each_command_can_do_without() {
         let nodes = expected.iter().position(|line| line == "nodes get,list");
         if let Some(place) = nodes.filter(|_| matches!(command, C::Plan | C::Apply | C::Undo)) {
             expected.insert(place + 1, "verticalpodautoscalers.autoscaling.k8s.io list".to_owned());
+            if command != C::Undo && !pods_only {
+                expected.splice(place + 2..place + 2, lines(&["configmaps get", "secrets get"]));
+            }
         }
         assert_eq!(reported(&asked(command, kind, pods_only), Need::Optional), expected, "{} {kind}", command.word());
     }

@@ -361,6 +361,8 @@ fn no_reason_and_no_warning_is_without_a_situation() {
         WarningCode::WorkloadAdded,
         WarningCode::WorkloadRemoved,
         WarningCode::NotPulledFirst,
+        // Nor is what else is in the manifests a plan's matter.
+        WarningCode::ConfigurationChanges,
     ];
     let asked = WarningCode::ALL.iter().filter(|code| !offline.contains(code));
     let forgotten: Vec<_> = asked.filter(|code| !warnings.contains(code)).collect();
