@@ -97,7 +97,7 @@ impl<'a> PodJudge<'a> {
         }
         let steps = context.goal.steps_of(goal);
         run.steps.is_between = false;
-        if let Some(next) = steps::next(&steps, goal, pod) {
+        if let Some(next) = steps::next(context.goal, goal, pod) {
             if next != run.steps.next {
                 (run.steps.next, run.request.sends) = (next, 0);
             }
