@@ -164,9 +164,12 @@ impl<'a> Rolling<'a> {
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
     fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
-        // A request that was deleted before kruise-daemon began with it has restarted nothing.
-        let was_not_begun = |end: &PodEnd| goal.by_request && matches!(end.phase, UpdatePhase::Restarting { .. });
-        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, UpdatePhase::Waiting) || was_not_begun(end);
+        // By request, a pod is patched before anything restarts.
+        let is_as_before = |end: &PodEnd| {
+            let asked = matches!(end.phase, UpdatePhase::Restarting { .. } | UpdatePhase::Failing(_));
+            goal.by_request && asked && end.containers.iter().any(|container| !container.changed)
+        };
+        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, UpdatePhase::Waiting) || is_as_before(end);
         let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
         if pods.is_empty() || pods.len() > MOST_PODS {
             return;

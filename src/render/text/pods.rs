@@ -263,7 +263,7 @@ fn wide(pod: &PodPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
     for (name, change) in &pod.changes {
         let name = style.show(name.as_str());
         let image = known(change.image_id.as_deref());
-        let hash = if change.by_request { "the same after".into() } else { hash(change, pod.kubelet.is_some()) };
+        let hash = hash(change, pod.kubelet.is_some());
         writeln!(out, "      {}", line(format!("{name}: image ID {image}   hash {hash}")))?;
     }
     Ok(())

@@ -21,8 +21,15 @@ use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 const AGAINST: &str = "against";
 
 /// Codes that no plan of the engine alone contains: only a server reports them.
-const SAID_BY_THE_SERVER: [&str; 6] =
-    ["AdmissionAdds", "AdmissionRewrites", "NotPulledFirst", "PullPodRefused", "RewrittenByAdmission", "ServerWarning"];
+const SAID_BY_THE_SERVER: [&str; 7] = [
+    "AdmissionAdds",
+    "AdmissionRewrites",
+    "KruiseNotInstalled",
+    "NotPulledFirst",
+    "PullPodRefused",
+    "RewrittenByAdmission",
+    "ServerWarning",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/situations")

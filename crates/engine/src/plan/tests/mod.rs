@@ -544,7 +544,6 @@ fn a_restart_pins_what_each_pod_runs_and_leaves_the_owner_alone() {
         ("a restart", "acme/side:1", both.as_str()),
         ("a fourth restart within ten seconds", &alone, &both),
         ("a restart by request", "acme/side:1", "acme/side:1"),
-        ("a second restart by request", "acme/side:1", "acme/side:1"),
         // An image that the template is to have as well takes the restarted pods along.
         ("another image of a restarted pod", &alone, "acme/side:2"),
     ] {

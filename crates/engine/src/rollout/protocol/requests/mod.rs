@@ -32,7 +32,7 @@ use crate::value::json_path::text;
 use super::pulls::{WORKLOAD_LABEL, workload_label};
 use super::{Effect, Effects, RequestSource};
 
-/// A daemon that runs begins with a request at once, or says that another one for the pod comes first.
+/// A daemon that runs begins with a request at once; with one that comes after another for the pod it may never begin.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// The kubelet reports the new container before its request is complete; the watch may bring it a moment later.
@@ -323,16 +323,22 @@ impl PodRequest {
             }
             let why = if self.made.is_some() { "another client has deleted it" } else { self.said.as_str() };
             let message = format!("{containers} was not restarted by ContainerRecreateRequest {name}: {why}");
-            let is_over = self.made.is_none() || *self.ended.get_or_insert(now) + SHOWN_WITHIN <= now;
+            // The daemon may be about to stop it.
+            let stops_within = SHOWN_WITHIN + Duration::from_secs(pod.termination_grace_seconds());
+            let is_over = self.made.is_none() || *self.ended.get_or_insert(now) + stops_within <= now;
             self.failed = is_over.then(|| failure_of_pod(NOT_RESTARTED, message));
             return false;
         };
         let made = *self.made.get_or_insert(now);
         let phase = text(found, "/status/phase");
-        if phase.is_empty() && made + ANSWERS_WITHIN <= now {
+        if matches!(phase, "" | "Pending") && made + ANSWERS_WITHIN <= now {
             let (node, seconds) = (&pod.spec.node_name, ANSWERS_WITHIN.as_secs());
+            let why = match phase {
+                "" => "it does not answer; a restart without --by-request needs no daemon",
+                _ => "another request for the pod comes first",
+            };
             let message = format!(
-                "kruise-daemon on node {node} does not answer: it has not begun with ContainerRecreateRequest {name} for {seconds} s; a restart without --by-request needs no daemon"
+                "kruise-daemon on node {node} has not begun with ContainerRecreateRequest {name} for {seconds} s: {why}"
             );
             self.failed = Some(failure_of_pod(NOT_RESTARTED, message));
         } else if phase == "Completed" || !text(found, "/status/completionTime").is_empty() {
