@@ -390,7 +390,7 @@ async fn requests_refused(
     goal: &Goal,
     live: &Snapshot,
     cluster: &Cluster,
-) -> Result<Vec<(Option<PodKey>, Reason)>, ClusterError> {
+) -> Result<Vec<(PodKey, Reason)>, ClusterError> {
     let wanted = goal.pods.iter().filter(|_| goal.by_request).take(REQUESTS_ASKED);
     let pods = wanted.filter_map(|wanted| Some((wanted, live.pods.iter().find(|pod| pod.key == wanted.key)?)));
     let requests = pods.map(|(wanted, pod)| {
@@ -400,22 +400,18 @@ async fn requests_refused(
     let ask = |(pod, request): (PodKey, ObjectWrite)| async move {
         let Err(error) = cluster.dry_write(&request, &goal.field_manager).await else { return Ok(None) };
         if matches!(error, ClusterError::UnknownResource { .. }) {
-            return Ok(Some((None, Reason::KruiseNotInstalled)));
+            return Ok(Some((pod, Reason::KruiseNotInstalled)));
         }
         let message = error.to_string();
         let is_refusal = error.lacks_webhook() || matches!(not_taken(error)?, PatchAnswer::Refused { .. });
-        Ok(is_refusal.then(|| (Some(pod), Reason::AdmissionRefused { message, others: Vec::new() })))
+        Ok(is_refusal.then(|| (pod, Reason::AdmissionRefused { message, others: Vec::new() })))
     };
-    let mut refused: Vec<_> = stream::iter(requests.collect::<Vec<_>>())
+    stream::iter(requests.collect::<Vec<_>>())
         .map(ask)
         .buffered(AT_ONCE)
         .try_filter_map(|refused| async { Ok::<_, ClusterError>(refused) })
         .try_collect()
-        .await?;
-    if refused.iter().any(|(pod, _)| pod.is_none()) {
-        refused.truncate(1);
-    }
-    Ok(refused)
+        .await
 }
 
 /// Asks about the first write to a custom resource: its own webhooks judge that, or are not there.

@@ -30,8 +30,8 @@ pub struct Question {
 /// What the server, and the nodes that it knows, answered to the questions.
 pub struct DryRun {
     pub answers: Vec<(Question, PatchAnswer)>,
-    /// Why requests to kruise-daemon are refused: for one pod, or for any.
-    pub requests_refused: Vec<(Option<PodKey>, Reason)>,
+    /// The pods that kruise-daemon cannot be asked about, and why.
+    pub requests_refused: Vec<(PodKey, Reason)>,
     /// The server's words on the first write to the workload, where it would not take it.
     pub owner_refused: Option<String>,
     /// The plan goes back to images of before: pods get what admission makes of them.
@@ -139,13 +139,7 @@ impl WorkloadPlan {
             self.refuse();
         }
         for (pod, reason) in dry_run.requests_refused {
-            match pod {
-                Some(pod) => self.block(&pod, &reason),
-                None => {
-                    self.reasons.push(reason);
-                    self.refuse();
-                }
-            }
+            self.block(&pod, &reason);
         }
         for (question, answer) in dry_run.answers {
             self.take(question, answer, (live, dry_run.is_way_back));

@@ -38,7 +38,7 @@ pub(super) fn outcome(context: TurnContext<'_>, state: &RunState, result: EndRes
     }
     pods.extend(state.replacements.ends());
     Outcome {
-        why: why.or_else(|| state.requests.left(context)),
+        why: [why, state.requests.left(context)].into_iter().flatten().reduce(|why, left| format!("{why}; {left}")),
         held: state.owner.stays_held(context),
         nothing_changed: state.owner.has_changed_nothing(context),
         still_forward: context.goal.is_back() && state.owner.is_still_forward(context),

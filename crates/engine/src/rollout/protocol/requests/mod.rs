@@ -117,7 +117,7 @@ pub fn create_request(goal: &Goal, pod: &Pod, containers: &BTreeSet<ContainerNam
 
 fn request_name(goal: &Goal, pod: &Pod, containers: &BTreeSet<ContainerName>) -> String {
     let identity =
-        [goal.id().as_str(), pod.key.uid.as_str()].into_iter().chain(containers.iter().map(|name| name.as_str()));
+        [goal.id().as_str(), pod.key.uid.as_str()].into_iter().chain(containers.iter().map(ContainerName::as_str));
     object_name(&format!("inplace-{}", pod.key.name), &identity.collect::<Vec<_>>())
 }
 
@@ -209,54 +209,41 @@ impl Requests {
             pods.iter().any(|run| run.goal.key.name == pod)
         };
         let found: Vec<&Value> = known.iter().filter(is_ours).collect();
-        let wanted = self.judge_all(context, pods, &found, &mut effects);
-        let ends = context.stopped_since.or(context.ending_since).is_some();
-        for request in found.iter().filter(|request| !metadata::is_terminating(request)) {
-            if ends || !wanted.iter().any(|(name, _)| name == text(request, "/metadata/name")) {
-                let object = ObjectKey::of(ObjectKind::RecreateRequest, request);
-                self.write(context, AskedRequest::Delete, ObjectWrite::Delete { object, version: None }, &mut effects);
-            }
+        let mut writes = Vec::new();
+        let wanted = self.judge_all(context, pods, &found, (&mut writes, &mut effects));
+        let is_wanted = |request: &&&Value| wanted.iter().any(|name| name == text(request, "/metadata/name"));
+        for request in found.iter().filter(|request| !is_wanted(request) && !metadata::is_terminating(request)) {
+            let object = ObjectKey::of(ObjectKind::RecreateRequest, request);
+            writes.push((AskedRequest::Delete, ObjectWrite::Delete { object, version: None }));
         }
-        for position in wanted.iter().filter_map(|(_, missing)| *missing).filter(|_| !ends) {
-            self.make(context, pods, position, &mut effects);
+        self.under_way = writes.len();
+        for (asked, write) in writes {
+            let field_manager = context.goal.field_manager.clone();
+            effects.act(RequestSource::Requests(asked), Action::Write { write, field_manager });
         }
-        self.waits = !found.is_empty() || !ends && !wanted.is_empty();
+        self.waits = !found.is_empty() || !wanted.is_empty();
         if self.waits && self.under_way == 0 && self.read.poll(context.now) {
             read(context.goal, &mut effects);
         }
         effects
     }
 
-    fn write(&mut self, context: TurnContext<'_>, asked: AskedRequest, write: ObjectWrite, effects: &mut Effects) {
-        self.under_way += 1;
-        let field_manager = context.goal.field_manager.clone();
-        effects.act(RequestSource::Requests(asked), Action::Write { write, field_manager });
-    }
-
-    fn make(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize, effects: &mut Effects) {
-        let Some((pod, _)) = waited_for(context, pods, position) else { return };
-        let Some(request) = self.pods.get_mut(&position) else { return };
-        request.makes = request.makes.saturating_add(1);
-        self.read.hurry();
-        let write = create_request(context.goal, pod, &request.containers);
-        self.write(context, AskedRequest::Make(position), write, effects);
-    }
-
-    /// Judges the request of each pod that restarts. Returns the names of those that are waited for, each with its pod's
-    /// position where it is missing.
+    /// Judges the request of each pod that restarts; one that is missing is to be created. Returns the names of those that are
+    /// waited for: none once the run ends.
     fn judge_all(
         &mut self,
         context: TurnContext<'_>,
         pods: &Pods,
         found: &[&Value],
-        effects: &mut Effects,
-    ) -> Vec<(String, Option<usize>)> {
+        (writes, effects): (&mut Vec<(AskedRequest, ObjectWrite)>, &mut Effects),
+    ) -> Vec<String> {
         let mut wanted = Vec::new();
+        let ends = context.stopped_since.or(context.ending_since).is_some();
         let request_of = |name: &str| found.iter().copied().find(|request| text(request, "/metadata/name") == name);
         for request in self.pods.values_mut() {
             request.is_gone = request_of(&request.name).is_none() && (request.made.is_some() || request.is_gone);
         }
-        for position in pods.list(PodIndex::InProgress) {
+        for position in pods.list(PodIndex::InProgress).into_iter().filter(|_| !ends) {
             let is_restarting = |phase: &UpdatePhase| matches!(phase, UpdatePhase::Restarting { .. });
             if !pods.run(position).and_then(|run| run.phase.as_ref()).is_some_and(is_restarting) {
                 continue;
@@ -272,11 +259,16 @@ impl Requests {
             if request.failed.is_some() {
                 continue;
             }
-            let is_missing = request.judge(request_of(&request.name), pod, context.now);
+            if request.judge(request_of(&request.name), pod, context.now) {
+                request.makes = request.makes.saturating_add(1);
+                self.read.hurry();
+                let create = create_request(context.goal, pod, &request.containers);
+                writes.push((AskedRequest::Make(position), create));
+            }
             if request.failed.is_some() {
                 effects.0.push(Effect::Wake(position));
             } else {
-                wanted.push((request.name.clone(), is_missing.then_some(position)));
+                wanted.push(request.name.clone());
             }
         }
         wanted
@@ -316,7 +308,7 @@ impl PodRequest {
     /// Judges the request as it was read while containers are those of before; returns whether it is to be created.
     fn judge(&mut self, found: Option<&Value>, pod: &Pod, now: Now) -> bool {
         let (name, containers) =
-            (&self.name, self.containers.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "));
+            (&self.name, self.containers.iter().map(ContainerName::as_str).collect::<Vec<_>>().join(", "));
         let Some(found) = found else {
             if self.made.is_none() && self.makes < MAX_MAKES {
                 return true;
