@@ -189,6 +189,11 @@ pub struct RestartArgs {
     /// The containers that restart, separated by commas; required unless there is one
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
+    /// Have kruise-daemon restart them; the images stay as they are
+    ///
+    /// Have OpenKruise's kruise-daemon restart the containers, by a ContainerRecreateRequest for each pod; the images in the pods stay as they are. Needs OpenKruise in the cluster
+    #[arg(long)]
+    pub by_request: bool,
     #[command(flatten)]
     pub policy: PolicyArgs,
     #[command(flatten)]

@@ -39,6 +39,8 @@ pub(super) const NETWORK_POLICIES: Resource = resource("networking.k8s.io", "v1"
 pub(super) const AUTOSCALERS: Resource = resource("autoscaling", "v2", "horizontalpodautoscalers");
 /// Not every cluster has them.
 pub(super) const VERTICAL_AUTOSCALERS: Resource = resource("autoscaling.k8s.io", "v1", "verticalpodautoscalers");
+/// Not every cluster has them.
+const RECREATE_REQUESTS: Resource = resource("apps.kruise.io", "v1alpha1", "containerrecreaterequests");
 pub(super) const CONTROLLER_REVISIONS: Resource = resource("apps", "v1", "controllerrevisions");
 pub(super) const ACCESS_REVIEWS: Resource = resource("authorization.k8s.io", "v1", "selfsubjectaccessreviews");
 pub(super) const SUBJECT_REVIEWS: Resource = resource("authentication.k8s.io", "v1", "selfsubjectreviews");
@@ -60,6 +62,7 @@ impl From<ObjectKind> for Resource {
         match kind {
             ObjectKind::Workload(kind) => kind.into(),
             ObjectKind::ControllerRevision => CONTROLLER_REVISIONS,
+            ObjectKind::RecreateRequest => RECREATE_REQUESTS,
         }
     }
 }

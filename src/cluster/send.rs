@@ -14,8 +14,8 @@ use engine::kinds::PODS;
 use engine::rollout::Answer;
 use engine::rollout::patch::{PodPart, PodPatch};
 use engine::rollout::pre_pull::{is_left_behind, process_of};
-use engine::state::durable::ObjectWrite;
 use engine::state::durable::lease::ProcessState;
+use engine::state::durable::{ObjectKind, ObjectWrite};
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
 /// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.
@@ -85,12 +85,12 @@ impl Cluster {
         }
     }
 
-    /// Reads the pods that pull images, whole: those of this process and those that were left behind; and the number of
-    /// the others, whose runs may be active.
-    pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize)> {
-        let found: Vec<Value> = self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await?;
+    /// Reads what this program has made, whole: pods that pull images, or requests to kruise-daemon. Those of this process
+    /// and those that were left behind; and the number of the others, whose runs may be active.
+    pub async fn left_or_own(&self, kind: ObjectKind, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize)> {
+        let found: Vec<Value> = self.list(kind.into(), Some(namespace), &[("labelSelector", selector)]).await?;
         let (this, now) = (process::this(), self.now());
-        let is_free = |pod: &Value| process_of(pod).as_ref() == Some(&this) || is_nobodys(pod, now.as_deref());
+        let is_free = |object: &Value| process_of(object).as_ref() == Some(&this) || is_nobodys(object, now.as_deref());
         let (free, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(is_free);
         Ok((free, others.len()))
     }
@@ -104,10 +104,10 @@ impl Cluster {
     }
 }
 
-/// Returns whether the run that made a pod that pulls is known to wait for it no more. `now` is the server's time of the read.
-pub(super) fn is_nobodys(pod: &Value, now: Option<&str>) -> bool {
-    let state = process_of(pod).as_ref().map_or(ProcessState::NotKnown, process::state);
-    is_left_behind(pod, state, now)
+/// Returns whether the run that made an object is known to wait for it no more. `now` is the server's time of the read.
+pub(super) fn is_nobodys(object: &Value, now: Option<&str>) -> bool {
+    let state = process_of(object).as_ref().map_or(ProcessState::NotKnown, process::state);
+    is_left_behind(object, state, now)
 }
 
 /// A pod as lists carry it: what is not read is dropped while the answer is parsed, so that thousands stay small.

@@ -47,7 +47,10 @@ impl<'c> Permitted<'c> {
     pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<()> {
         let workload = &goal.workload;
         let resizes = goal.pods.iter().any(|pod| pod.fields.resizes());
-        match self.denied(workload, Deed { pods_only: goal.owner.is_none(), resizes }).await {
+        match self
+            .denied(workload, Deed { pods_only: goal.owner.is_none(), resizes, by_request: goal.by_request })
+            .await
+        {
             Ok(denied) if denied.is_empty() => Ok(()),
             Ok(denied) => {
                 let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(workload)).collect();

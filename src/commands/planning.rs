@@ -20,8 +20,8 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::error::CommandError;
 use crate::render::Meaning;
-use engine::change::reason::Warning;
-use engine::k8s::names::{ContainerName, RolloutId, WorkloadRef};
+use engine::change::reason::{Reason, Warning};
+use engine::k8s::names::{ContainerName, PodKey, RolloutId, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::workload::Workload;
 use engine::plan::{
@@ -29,12 +29,17 @@ use engine::plan::{
     Subset, Validation, Verdict, WorkloadPlan, offline,
 };
 use engine::rollout::drain::DrainBy;
+use engine::rollout::{Goal, create_request};
+use engine::state::durable::ObjectWrite;
 use engine::state::hook::Hooks;
 use engine::state::outcome::EndResult;
 use engine::status::status;
 
 /// Questions at once.
 const AT_ONCE: usize = 10;
+
+/// Requests to kruise-daemon that are asked about, at most.
+const REQUESTS_ASKED: usize = 50;
 
 /// A plan, and what it was made from.
 pub(super) struct Planned {
@@ -254,7 +259,7 @@ async fn read(
 /// Says of what could not be read which Role allows it.
 fn name_role(live: &mut Snapshot, purpose: &Purpose<'_>, options: &Options) {
     let kind = live.workload.reference.kind;
-    let role = Asked::role(purpose.command, kind, Deed { pods_only: options.pods_only, resizes: false });
+    let role = Asked::role(purpose.command, kind, Deed { pods_only: options.pods_only, ..Deed::default() });
     let not_read = live.surroundings.denied.iter_mut().chain(&mut live.surroundings.revisions_denied);
     not_read.for_each(|denied| denied.role = Some(role.clone()));
 }
@@ -380,7 +385,7 @@ fn check_order(plan: &Plan, found: &[(Workload, Intent)], options: &Options) -> 
         match intent {
             Intent::Images(images) if images.all.is_some() => named.extend(options.container_order.iter().cloned()),
             Intent::Images(images) => named.extend(images.by_container.keys().cloned()),
-            Intent::Restart { containers } => named.extend(containers.iter().cloned()),
+            Intent::Restart { containers, .. } => named.extend(containers.iter().cloned()),
             Intent::None | Intent::Manifest(_) | Intent::Undo { .. } => {}
         }
     }
@@ -414,13 +419,52 @@ pub(super) async fn dry_run(
     let goal = plan.goal(id, &Start { field_manager: field_manager.to_owned(), ..Start::default() });
     let lacking = pulls::find(&goal.pods, live, plan.pre_pull, cluster);
     let owner_refused = owner_refused(plan, live, cluster, (id, field_manager));
-    let (lacking, answers, owner_refused) = futures::join!(lacking, answers, owner_refused);
+    let requests = requests_refused(&goal, live, cluster);
+    let (lacking, answers, owner_refused, requests) = futures::join!(lacking, answers, owner_refused, requests);
     let pulls_denied = if lacking.pulls.is_empty() { None } else { permitted.pulls_for(&plan.workload).await };
     let asked_pulls = match pulls_denied {
         None => pulls::ask(&goal, lacking.pulls.clone(), cluster).await,
         Some(_) => Vec::new(),
     };
-    Ok(DryRun { is_way_back: false, answers: answers?, owner_refused, asked_all, lacking, pulls_denied, asked_pulls })
+    Ok(DryRun {
+        is_way_back: false,
+        answers: answers?,
+        requests_refused: requests?,
+        owner_refused,
+        asked_all,
+        lacking,
+        pulls_denied,
+        asked_pulls,
+    })
+}
+
+/// Asks about the very requests to kruise-daemon that would be created: their webhook knows which containers it restarts.
+async fn requests_refused(
+    goal: &Goal,
+    live: &Snapshot,
+    cluster: &Cluster,
+) -> Result<Vec<(PodKey, Reason)>, ClusterError> {
+    let wanted = goal.pods.iter().filter(|_| goal.by_request).take(REQUESTS_ASKED);
+    let pods = wanted.filter_map(|wanted| Some((wanted, live.pods.iter().find(|pod| pod.key == wanted.key)?)));
+    let requests = pods.map(|(wanted, pod)| {
+        let containers = wanted.containers.keys().cloned().collect();
+        (pod.key.clone(), create_request(goal, pod, &containers))
+    });
+    let ask = |(pod, request): (PodKey, ObjectWrite)| async move {
+        let Err(error) = cluster.dry_write(&request, &goal.field_manager).await else { return Ok(None) };
+        if matches!(error, ClusterError::UnknownResource { .. }) {
+            return Ok(Some((pod, Reason::KruiseNotInstalled)));
+        }
+        let message = error.to_string();
+        let is_refusal = error.lacks_webhook() || matches!(not_taken(error)?, PatchAnswer::Refused { .. });
+        Ok(is_refusal.then(|| (pod, Reason::AdmissionRefused { message, others: Vec::new() })))
+    };
+    stream::iter(requests.collect::<Vec<_>>())
+        .map(ask)
+        .buffered(AT_ONCE)
+        .try_filter_map(|refused| async { Ok::<_, ClusterError>(refused) })
+        .try_collect()
+        .await
 }
 
 /// Asks about the first write to a custom resource: its own webhooks judge that, or are not there.

@@ -174,7 +174,12 @@ impl<'a> Rolling<'a> {
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
     fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
-        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, UpdatePhase::Waiting);
+        // By request, a pod is patched before anything restarts.
+        let is_as_before = |end: &PodEnd| {
+            let asked = matches!(end.phase, UpdatePhase::Restarting { .. } | UpdatePhase::Failing(_));
+            goal.by_request && asked && end.containers.iter().any(|container| !container.changed)
+        };
+        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, UpdatePhase::Waiting) || is_as_before(end);
         let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
         if pods.is_empty() || pods.len() > MOST_PODS {
             return;
@@ -238,7 +243,11 @@ impl<'a> Rolling<'a> {
                 }
                 Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
             }
-        } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != *goal.id())) {
+        } else if live
+            .pods
+            .iter()
+            .all(|pod| UpdateRecord::of_rollout(pod, goal.id()).is_none_or(|record| !record.changes_pods()))
+        {
             shell.note(&format!("{}: this run changed no pod, so it has nothing to roll back", goal.workload));
             let before = Intent::Undo { to: None, pin_digest: false };
             let before = plan::build(&before, &live, &plan::Options::default());

@@ -152,7 +152,7 @@ pub(super) async fn restart(args: &RestartArgs, global: &GlobalArgs, shell: &mut
     let (cluster, mut found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     for (_, intent) in &mut found {
         let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
-        *intent = Intent::Restart { containers };
+        *intent = Intent::Restart { by_request: args.by_request, containers };
     }
     let ask_server = args.act.dry_run != DryRun::Client;
     let command = ClusterCommand::Restart;

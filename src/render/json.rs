@@ -89,6 +89,7 @@ fn workload(plan: &WorkloadPlan) -> Value {
         "replicas": plan.replicas,
         "podsOnly": plan.pods_only,
         "restartsTheSame": plan.restarts_the_same,
+        "byRequest": plan.is_by_request(),
         "durable": plan.durable.as_ref().map(|owner| durable(plan, owner)),
         "checkedByServer": plan.checked_by_server,
         "estimateSeconds": plan.estimate().map_or(Value::Null, seconds),
@@ -103,7 +104,10 @@ fn workload(plan: &WorkloadPlan) -> Value {
         "fields": columns::fields(&plan.fields),
         "pods": each(&plan.pods, |one| pod(one, plan)),
     });
-    without_empty(workload, &["uid", "restartsTheSame", "durable", "hooks", "handOver", "missingPermissions", "fields"])
+    without_empty(
+        workload,
+        &["uid", "restartsTheSame", "byRequest", "durable", "hooks", "handOver", "missingPermissions", "fields"],
+    )
 }
 
 /// Whole seconds stay whole in every format.

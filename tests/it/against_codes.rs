@@ -88,6 +88,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::AdmissionRewrites
         | ReasonCode::AdmissionAdds
         | ReasonCode::PullPodRefused
+        | ReasonCode::KruiseNotInstalled
         | ReasonCode::ServerTooOld => Needs::Server,
         ReasonCode::ContainerNotFound => Needs::Names,
         ReasonCode::PlanStale => Needs::SavedPlan,

@@ -6,6 +6,7 @@ mod against_codes;
 mod apply;
 mod architecture;
 mod budgets;
+mod by_request;
 mod circles;
 mod cli;
 mod completion;

@@ -64,7 +64,7 @@ fn keys(value: &Value, all: &mut BTreeSet<String>) {
 }
 
 /// Fields that only runs write, which are held against their schema as they end.
-const OF_RUNS: [&str; 14] = [
+const OF_RUNS: [&str; 15] = [
     "hooks",
     "beforePod",
     "afterPod",
@@ -79,6 +79,7 @@ const OF_RUNS: [&str; 14] = [
     "notReady",
     "rolledBack",
     "handedOver",
+    "byRequest",
 ];
 
 #[test]

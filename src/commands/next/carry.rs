@@ -59,7 +59,10 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
             "deferred",
         ],
     ),
-    (Carry::Safeguard, &["pre_pull", "before_pod", "after_pod", "no_hooks", "keep_field_ownership", "field_manager"]),
+    (
+        Carry::Safeguard,
+        &["pre_pull", "before_pod", "after_pod", "no_hooks", "keep_field_ownership", "field_manager", "by_request"],
+    ),
     (
         Carry::Never,
         &[

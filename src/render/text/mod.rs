@@ -123,6 +123,11 @@ fn restart(plan: &WorkloadPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
+    if plan.is_by_request() {
+        let asked = "kruise-daemon is asked to restart the containers, and the images stay as they are. Values from ConfigMaps, \
+             Secrets and the downward API in the environment are read again.";
+        return words::paragraph(asked, style, out);
+    }
     words::paragraph(
         "The containers restart with the image digest that they run now. Values from ConfigMaps, Secrets and the downward \
          API in the environment are read again.",

@@ -412,6 +412,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::NoUnavailabilityAllowed { path: "spec.strategy.rollingUpdate.maxUnavailable".into() },
         Reason::ReplicaSetOfOldRevision { deployment: "web".into() },
         Reason::ServerTooOld { server: "1.22".into(), needs: "1.23".into() },
+        Reason::KruiseNotInstalled,
         Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into(), others: vec![] },
         Reason::AdmissionRefused {
             message: "minimum cpu usage per Container is 5m, but request is 1m".into(),

@@ -104,6 +104,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         owner: (mode == Mode::Durable).then(owner),
         pulls: Vec::new(),
         pre_pull: engine::rollout::pre_pull::PrePull::Never,
+        by_request: false,
         clock: String::new(),
         follows: (mode == Mode::Follow).then(Follow::default),
     }

@@ -204,7 +204,7 @@ impl Folder {
                 return Err("restart is not CONTAINERS and the time".into());
             };
             let containers = containers.split(',').map(Into::into).collect();
-            return Ok(Intent::Restart { containers });
+            return Ok(Intent::Restart { by_request: false, containers });
         }
         let given = ["desired.yaml", "images", "refused"].map(|file| self.path.join(file).exists());
         match given {

@@ -21,10 +21,11 @@ use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 const AGAINST: &str = "against";
 
 /// Codes that no plan of the engine alone contains: only a server reports them, or what else is in the manifests.
-const SAID_BY_THE_SERVER: [&str; 7] = [
+const SAID_BY_THE_SERVER: [&str; 8] = [
     "AdmissionAdds",
     "AdmissionRewrites",
     "ConfigurationChanges",
+    "KruiseNotInstalled",
     "NotPulledFirst",
     "PullPodRefused",
     "RewrittenByAdmission",

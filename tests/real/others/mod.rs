@@ -1,6 +1,7 @@
 //! With the controllers of other kinds: OpenKruise and Argo Rollouts, which `cluster others` starts. Not part of the default
 //! run, since they take long to build: `tests/run others`.
 
+mod by_request;
 mod forecast;
 mod kills;
 mod meanwhile;

@@ -30,6 +30,8 @@ pub struct Question {
 /// What the server, and the nodes that it knows, answered to the questions.
 pub struct DryRun {
     pub answers: Vec<(Question, PatchAnswer)>,
+    /// The pods that kruise-daemon cannot be asked about, and why.
+    pub requests_refused: Vec<(PodKey, Reason)>,
     /// The server's words on the first write to the workload, where it would not take it.
     pub owner_refused: Option<String>,
     /// The plan goes back to images of before: pods get what admission makes of them.
@@ -136,6 +138,9 @@ impl WorkloadPlan {
             self.reasons.push(Reason::AdmissionRefused { message, others: Vec::new() });
             self.refuse();
         }
+        for (pod, reason) in dry_run.requests_refused {
+            self.block(&pod, &reason);
+        }
         for (question, answer) in dry_run.answers {
             self.take(question, answer, (live, dry_run.is_way_back));
         }
@@ -236,7 +241,7 @@ impl WorkloadPlan {
 
     /// The command whose permissions it takes.
     pub fn deed(&self) -> Deed {
-        Deed { pods_only: self.durable.is_none(), resizes: self.resizes() }
+        Deed { pods_only: self.durable.is_none(), resizes: self.resizes(), by_request: self.is_by_request() }
     }
 
     /// Adds a reason to a pod: it is blocked, and the workload with it.

@@ -434,9 +434,12 @@ fn by_pod(
     container: &Container,
     in_pods: &[(&PodPlan, &Container)],
 ) -> ContainerPlan {
-    let first = in_pods.iter().find_map(|(plan, _)| plan.changes.get(name)).filter(|change| change.from != change.to);
+    let first = in_pods
+        .iter()
+        .find_map(|(plan, _)| plan.changes.get(name))
+        .filter(|change| change.by_request || change.from != change.to);
     let effect = first.map_or(Effect::Unchanged, |change| change.effect);
     let from = first.map_or(&container.image, |change| &change.from).clone();
-    let to = first.map(|change| change.to.clone());
+    let to = first.filter(|change| !change.by_request).map(|change| change.to.clone());
     ContainerPlan { container: name.clone(), list, from, to, effect, resize_restarts: false, is_down: false }
 }

@@ -54,6 +54,7 @@ impl WorkloadPlan {
             pulls: self.pulls.clone(),
             pre_pull: self.pre_pull,
             clock: start.clock.clone(),
+            by_request: self.is_by_request(),
             follows: None,
         }
     }
@@ -100,6 +101,7 @@ pub(super) fn of_pods(live: &Snapshot, lock: Lock, pods: Vec<Arc<PodGoal>>, star
         pre_pull: start.pre_pull,
         hooks: start.hooks.clone(),
         clock: start.clock.clone(),
+        by_request: false,
         owner: None,
         follows: None,
     }
@@ -225,7 +227,7 @@ fn followed(
     fields: &FieldChanges,
 ) -> BTreeMap<ContainerName, ContainerGoal> {
     let record = UpdateRecord::of(pod);
-    let was_resized = |name| record.as_ref().is_some_and(|record| record.resize_baseline(pod, name).is_some());
+    let was_resized = |name| record.as_ref().is_some_and(|record| record.restart_baseline(pod, name).is_some());
     let to_be_resized = fields.restarting_in(pod);
     let mut containers = BTreeMap::new();
     for (list, container) in pod.all_containers() {

@@ -287,6 +287,9 @@ pub struct ImageChange {
     /// The image wanted is the one before an update that no container was created from yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_back: bool,
+    /// The image stays, and kruise-daemon is asked to restart the container.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_request: bool,
 }
 
 impl ImageChange {
@@ -301,6 +304,7 @@ impl ImageChange {
             hash_to: None,
             waiting: None,
             goes_back: false,
+            by_request: false,
         }
     }
 }
@@ -368,6 +372,11 @@ impl WorkloadPlan {
 
     pub fn count(&self, verdict: PodVerdict) -> usize {
         self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
+    }
+
+    /// Returns whether kruise-daemon is asked to restart containers.
+    pub fn is_by_request(&self) -> bool {
+        self.pods.iter().flat_map(|pod| pod.changes.values()).any(|change| change.by_request)
     }
 
     /// Returns whether cpu or memory of pods changes.

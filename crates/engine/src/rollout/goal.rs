@@ -40,6 +40,9 @@ pub struct Goal {
     /// The user's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
+    /// kruise-daemon is asked to restart the containers, which keep their images (`restart --by-request`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_request: bool,
     /// The wall clock at the time 0 of this run (RFC 3339).
     pub clock: String,
     /// What is wanted of the owner, where its template is changed too.

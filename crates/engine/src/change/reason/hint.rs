@@ -205,6 +205,7 @@ impl Reason {
             Self::ServerTooOld { .. } => {
                 "upgrade the control plane, or apply it with kubectl apply, which replaces the pods"
             }
+            Self::KruiseNotInstalled => "leave out --by-request: a restart without it works on any cluster",
         };
         hint.into()
     }

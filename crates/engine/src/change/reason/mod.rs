@@ -173,6 +173,8 @@ findings! {
     PlanStale { path: String, moved: String } => moved.clone();
     ServerTooOld { server: String, needs: String } =>
         format!("the API server is Kubernetes {server}, and this needs {needs} or newer");
+    KruiseNotInstalled =>
+        "the server does not have containerrecreaterequests.apps.kruise.io: OpenKruise is not installed";
 }
 
 fn paused(if_resumed: IfResumed, by_a_rollout: bool) -> String {

@@ -79,6 +79,7 @@ const PODS_ONLY: PodsOnly = Some(true);
 
 const PODS: Subject = Subject::Other(AccessResource::namespaced("", "pods"));
 const POD_RESIZE: Subject = Subject::Other(AccessResource::POD_RESIZE);
+const RECREATE_REQUESTS: Subject = Subject::Other(AccessResource::RECREATE_REQUESTS);
 const POD_STATUS: Subject = Subject::Other(AccessResource::namespaced("", "pods/status"));
 const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"));
 const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
@@ -140,6 +141,8 @@ pub(super) const ROWS: &[Row] = &[
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images; each patch tests what it replaces"),
     row((&[Apply, Undo, Resume, Abort], KINDS, BOTH), POD_RESIZE, &[Patch], Optional,
         "changes cpu and memory; each patch tests what it replaces; no default role has it"),
+    row((&[Restart], KINDS, BOTH), RECREATE_REQUESTS, &[List, Create, Delete], Optional,
+        "asks kruise-daemon to restart containers, in a request a pod (--by-request)"),
     row((&[Plan], KINDS, BOTH), POD_RESIZE, &[Patch], Optional,
         "asks by a dry run whether the server would take a change of cpu and memory; nothing is stored"),
     row((&[Plan], KINDS, BOTH), PODS, &[Patch], Optional,

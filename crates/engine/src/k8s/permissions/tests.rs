@@ -127,7 +127,12 @@ fn what_each_command_can_do_without() {
             K::DaemonSet,
             false,
             rollout(
-                &["daemonsets.apps list", "pods create,delete", "controllerrevisions.apps list"],
+                &[
+                    "daemonsets.apps list",
+                    "pods create,delete",
+                    "containerrecreaterequests.apps.kruise.io list,create,delete",
+                    "controllerrevisions.apps list",
+                ],
                 &["deployments", "replicasets", "statefulsets"],
             ),
         ),

@@ -76,6 +76,9 @@ impl<'a> PodJudge<'a> {
         if let Some(path) = goal.fields.conflict_in(pod) {
             return UpdatePhase::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
+        if run.evidence.asked.iter().any(|name| !steps::is_asked(context.goal, pod, name)) {
+            return UpdatePhase::Overtaken { why: "another client has replaced the note of its restart".into() }.into();
+        }
         note_containers(&mut run.evidence.since, pod, context.now);
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, ContainerProgress)> =
@@ -97,7 +100,7 @@ impl<'a> PodJudge<'a> {
         }
         let steps = context.goal.steps_of(goal);
         run.steps.is_between = false;
-        if let Some(next) = steps::next(&steps, goal, pod) {
+        if let Some(next) = steps::next(context.goal, goal, pod) {
             if next != run.steps.next {
                 (run.steps.next, run.request.sends) = (next, 0);
             }

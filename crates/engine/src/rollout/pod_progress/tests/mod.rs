@@ -56,6 +56,7 @@ fn goal() -> Goal {
         pulls: Vec::new(),
         pre_pull: crate::rollout::pre_pull::PrePull::Never,
         clock: String::new(),
+        by_request: false,
         follows: None,
     }
 }
