@@ -38,8 +38,8 @@ fn state(namespace: &Namespace) -> (Value, Vec<Value>) {
 fn first(namespace: &Namespace, manifest: &str) -> (Value, Output) {
     let output = namespace.inplace_input(&[&FIRST[..], &["-o", "json"]].concat(), manifest);
     assert_eq!(output.code, 0, "{output:#?}");
-    let lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line is JSON"));
-    let end = lines.last().expect("there are lines");
+    let mut lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line is JSON"));
+    let end = lines.next_back().expect("there are lines");
     assert_eq!(end["type"], "end", "{output:#?}");
     (end["handedOver"].clone(), output)
 }
