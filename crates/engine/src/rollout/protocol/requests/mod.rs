@@ -212,9 +212,10 @@ impl Requests {
         let mut writes = Vec::new();
         let wanted = self.judge_all(context, pods, &found, (&mut writes, &mut effects));
         let is_wanted = |request: &&&Value| wanted.iter().any(|name| name == text(request, "/metadata/name"));
+        // First what is to go: the daemon begins with a pod's oldest request.
         for request in found.iter().filter(|request| !is_wanted(request) && !metadata::is_terminating(request)) {
             let object = ObjectKey::of(ObjectKind::RecreateRequest, request);
-            writes.push((AskedRequest::Delete, ObjectWrite::Delete { object, version: None }));
+            writes.insert(0, (AskedRequest::Delete, ObjectWrite::Delete { object, version: None }));
         }
         self.under_way = writes.len();
         for (asked, write) in writes {
