@@ -3,7 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Engine, Hook};
+use super::Engine;
+use super::hook::Hook;
+use super::lanes::{random_changes, random_changes_of_what_is_edited};
 use crate::hand_over::state;
 use crate::support::{Gate, Moment, Namespace, Running, command, images, side_by_side};
 
@@ -49,13 +51,25 @@ fn its_sync_on_the_client_finds_its_template() {
 #[test]
 #[ignore = "needs the engine of Argo CD: tests/run others"]
 fn random_changes_before_a_sync_on_the_server() {
-    super::random_changes("argocd-server", ArgoCd::server_side);
+    random_changes("argocd-server", ArgoCd::server_side);
 }
 
 #[test]
 #[ignore = "needs the engine of Argo CD: tests/run others"]
 fn random_changes_before_a_sync_on_the_client() {
-    super::random_changes("argocd-client", ArgoCd::client_side);
+    random_changes("argocd-client", ArgoCd::client_side);
+}
+
+#[test]
+#[ignore = "needs the engine of Argo CD: tests/run others"]
+fn a_sync_on_the_server_of_what_is_edited_does_as_foretold() {
+    random_changes_of_what_is_edited("argocd-server", ArgoCd::server_side);
+}
+
+#[test]
+#[ignore = "needs the engine of Argo CD: tests/run others"]
+fn a_sync_on_the_client_of_what_is_edited_does_as_foretold() {
+    random_changes_of_what_is_edited("argocd-client", ArgoCd::client_side);
 }
 
 /// Syncs `examples/gitops/argocd`, whose hook goes first, with these changes of its manifest.
@@ -96,6 +110,25 @@ fn the_example_syncs_in_place_on_the_server() {
 #[ignore = "needs the engine of Argo CD: tests/run others"]
 fn the_example_syncs_in_place_on_the_client() {
     the_example_syncs(ArgoCd::client_side);
+}
+
+/// A pod that fails fails the hook and the sync, which has changed nothing; `abort` goes back.
+#[test]
+#[ignore = "needs the engine of Argo CD: tests/run others"]
+fn a_hook_that_fails_leaves_the_sync_undone() {
+    let hook = Hook::of("argocd", "argocd/kustomization.yaml", &[]);
+    let namespace = &hook.place.namespace;
+    let argo = ArgoCd::server_side(namespace);
+    hook.write("argocd/inplace.yaml", &hook.read("argocd/inplace.yaml").replace("backoffLimit: 6", "backoffLimit: 0"));
+    assert_eq!(sync_example(&argo, &hook, &[]).wait().code, 0);
+    let before = state(namespace);
+    let failed = sync_example(&argo, &hook, &[("/app:v1", "/app:crash")]).wait();
+    assert_eq!(failed.code, 1, "{failed:#?}");
+    let aborted = namespace.inplace(&["abort", "deployment/web", "--yes", "--min-ready-seconds", "0"]);
+    assert_eq!(aborted.code, 0, "{aborted:#?}");
+    assert_eq!(state(namespace), before);
+    assert_eq!(sync_example(&argo, &hook, &[]).wait().code, 0);
+    assert_eq!(state(namespace), before);
 }
 
 /// Ends the program whose command line has this, on the node: it is this machine.

@@ -1,9 +1,13 @@
 //! Flux's source-controller and kustomize-controller, which `cluster others engines` runs, from an artifact in the tests'
 //! registry.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::Value;
 
-use super::{Engine, Hook, push};
+use super::Engine;
+use super::hook::{Hook, push};
+use super::lanes::{random_changes, random_changes_of_what_is_edited};
 use crate::hand_over::state;
 use crate::support::{Namespace, images, poll, registry};
 
@@ -17,26 +21,36 @@ fn source(namespace: &Namespace) -> String {
     )
 }
 
-/// Publishes the files, and waits until Flux has applied them.
+/// Publishes the files, and waits until Flux has applied them: also where they are those that it has applied before.
 fn reconcile(namespace: &Namespace, files: &[(&str, String)]) {
     let digest = push(&format!("{}:latest", namespace.name()), files);
-    namespace.kubectl(&[
-        "annotate",
-        "--overwrite",
-        "ocirepository/web",
-        &format!("reconcile.fluxcd.io/requestedAt={digest}"),
-    ]);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is later than 1970").as_nanos().to_string();
+    ask(namespace, "ocirepositories", &now, |status| &status["artifact"]["revision"], &digest);
+    ask(
+        namespace,
+        "kustomizations.kustomize.toolkit.fluxcd.io",
+        &now,
+        |status| &status["lastAppliedRevision"],
+        &digest,
+    );
+}
+
+/// Asks Flux to reconcile all of a kind now, and waits until it has, and each is ready with that revision.
+fn ask(namespace: &Namespace, kind: &str, now: &str, revision: impl Fn(&Value) -> &Value, digest: &str) {
+    let request = format!("reconcile.fluxcd.io/requestedAt={now}");
+    namespace.kubectl(&["annotate", "--all", "--overwrite", kind, &request]);
     let mut last = Value::Null;
     let done = poll(|| {
-        let read = namespace.kubectl(&["get", "kustomizations.kustomize.toolkit.fluxcd.io", "-o", "json"]);
-        last = serde_json::from_str(&read).expect("kubectl answers in JSON");
-        let is_applied = |one: &Value| {
-            let conditions = one["status"]["conditions"].as_array().into_iter().flatten();
+        last = serde_json::from_str(&namespace.kubectl(&["get", kind, "-o", "json"])).expect("JSON");
+        let is_done = |one: &Value| {
+            let status = &one["status"];
+            let conditions = status["conditions"].as_array().into_iter().flatten();
             let is_ready = |it: &Value| it["type"] == "Ready" && it["status"] == "True";
-            let revision = one["status"]["lastAppliedRevision"].as_str().unwrap_or_default();
-            revision.ends_with(&digest) && conditions.into_iter().any(is_ready)
+            status["lastHandledReconcileAt"] == now
+                && revision(status).as_str().is_some_and(|it| it.ends_with(digest))
+                && conditions.into_iter().any(is_ready)
         };
-        last["items"].as_array().is_some_and(|items| items.iter().all(is_applied)).then_some(())
+        last["items"].as_array().is_some_and(|items| items.iter().all(is_done)).then_some(())
     });
     assert!(done.is_some(), "{last:#}");
 }
@@ -70,7 +84,13 @@ fn its_reconciliation_finds_its_template() {
 #[test]
 #[ignore = "needs Flux: tests/run others"]
 fn random_changes_before_a_reconciliation() {
-    super::random_changes("flux", Flux::new);
+    random_changes("flux", Flux::new);
+}
+
+#[test]
+#[ignore = "needs Flux: tests/run others"]
+fn a_reconciliation_of_what_is_edited_does_as_foretold() {
+    random_changes_of_what_is_edited("flux", Flux::new);
 }
 
 /// `examples/gitops/flux`, from an artifact in the place of a Git repository.

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::Engine;
+use super::hook::example;
+use super::lanes::{random_changes, random_changes_of_what_is_edited};
 use crate::hand_over::{first, next_apply, state};
 use crate::support::{Namespace, Output, Running, command, registry, samples};
 
@@ -54,6 +56,13 @@ impl Engine for Helm {
         assert_eq!(output.code, 0, "{output:#?}\n{manifest}");
     }
 
+    fn apply_unless_conflict(&self, namespace: &Namespace, manifest: &str) -> bool {
+        let output = self.upgrade(namespace, manifest);
+        let is_conflict = output.code != 0 && output.stderr.contains("conflict");
+        assert!(output.code == 0 || is_conflict, "{output:#?}\n{manifest}");
+        !is_conflict
+    }
+
     fn back(&self, namespace: &Namespace, _: &str) {
         let output = helm(namespace, &["rollback", "web"]);
         assert_eq!(output.code, 0, "{output:#?}");
@@ -82,13 +91,25 @@ fn its_upgrade_and_rollback_on_the_client_find_their_template() {
 #[test]
 #[ignore = "needs Helm: tests/run others"]
 fn random_changes_before_an_upgrade_on_the_server() {
-    super::random_changes("helm-server", Helm::server_side);
+    random_changes("helm-server", Helm::server_side);
 }
 
 #[test]
 #[ignore = "needs Helm: tests/run others"]
 fn random_changes_before_an_upgrade_on_the_client() {
-    super::random_changes("helm-client", Helm::client_side);
+    random_changes("helm-client", Helm::client_side);
+}
+
+#[test]
+#[ignore = "needs Helm: tests/run others"]
+fn an_upgrade_on_the_server_of_what_is_edited_does_as_foretold() {
+    random_changes_of_what_is_edited("helm-server", Helm::server_side);
+}
+
+#[test]
+#[ignore = "needs Helm: tests/run others"]
+fn an_upgrade_on_the_client_of_what_is_edited_does_as_foretold() {
+    random_changes_of_what_is_edited("helm-client", Helm::client_side);
 }
 
 /// The path of a user whose release somebody has edited.
@@ -120,7 +141,7 @@ fn an_upgrade_that_an_edit_blocks_goes_on_once_the_fields_are_released() {
 #[test]
 #[ignore = "needs Helm: tests/run others"]
 fn the_example_upgrades_and_rolls_back_in_place() {
-    let place = super::example("helm");
+    let place = example("helm");
     let values = |side: &str| format!("app: {0}/app:v1\nside: {0}/side:{side}\n", registry());
     let place = place.file("helm/v1.yaml", &values("v1")).file("helm/v2.yaml", &values("v2"));
     let helm = command("engines/helm", "real-helm");
