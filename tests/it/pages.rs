@@ -112,6 +112,34 @@ fn the_commands_of_every_page_are_run() {
     assert!(number > 40, "{number} blocks");
 }
 
+/// The lines of the examples that run the plugin, or Helm beside it, are those of the pages.
+#[test]
+fn the_pages_show_what_the_examples_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/gitops");
+    let shown = text_of("docs/gitops.md") + &text_of("docs/pull-requests.md");
+    let files = [
+        "helm/upgrade",
+        "helm/rollback",
+        "argocd/inplace.yaml",
+        "flux/first/inplace.yaml",
+        "github-actions/inplace.yaml",
+        "gitlab-ci/gitlab-ci.yml",
+    ];
+    let mut number = 0;
+    for file in files {
+        let text = std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let is_shown = |line: &&str| {
+            ["kubectl inplace apply", "kubectl inplace undo", "helm ", "args: "].iter().any(|it| line.contains(it))
+        };
+        for line in text.lines().filter(|line| !line.starts_with('#')).filter(is_shown) {
+            let line = line.trim().trim_start_matches("- ").replace("\"$@\"", "-f values.yaml");
+            assert!(shown.contains(&line), "{file}: no page has {line}");
+            number += 1;
+        }
+    }
+    assert!(number > 7, "{number} lines");
+}
+
 #[test]
 fn the_readme_is_short_and_says_how_to_see_it_and_how_to_test_it() {
     let readme = pages().into_iter().find(|page| page.path == "README.md").expect("there is one").text;

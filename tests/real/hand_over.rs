@@ -26,7 +26,7 @@ impl Next {
 }
 
 /// The template of `web`, and the uids of its pods once its controller is at rest.
-fn state(namespace: &Namespace) -> (Value, Vec<Value>) {
+pub(crate) fn state(namespace: &Namespace) -> (Value, Vec<Value>) {
     namespace.kubectl(&["rollout", "status", "deployment/web", "--timeout=120s"]);
     let web: Value = serde_json::from_str(&namespace.kubectl(&["get", "deployment/web", "-o", "json"])).expect("JSON");
     let count = usize::try_from(web["spec"]["replicas"].as_u64().expect("a number")).expect("few");
@@ -35,7 +35,7 @@ fn state(namespace: &Namespace) -> (Value, Vec<Value>) {
 }
 
 /// Goes first with a manifest; returns what the JSON lines say of it.
-fn first(namespace: &Namespace, manifest: &str) -> (Value, Output) {
+pub(crate) fn first(namespace: &Namespace, manifest: &str) -> (Value, Output) {
     let output = namespace.inplace_input(&[&FIRST[..], &["-o", "json"]].concat(), manifest);
     assert_eq!(output.code, 0, "{output:#?}");
     let mut lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line is JSON"));
@@ -44,7 +44,7 @@ fn first(namespace: &Namespace, manifest: &str) -> (Value, Output) {
     (end["handedOver"].clone(), output)
 }
 
-fn next_apply(namespace: &Namespace, manifest: &str) -> Value {
+pub(crate) fn next_apply(namespace: &Namespace, manifest: &str) -> Value {
     let output = namespace.inplace_input(&["plan", "-f", "-", "--hand-over", "-o", "json"], manifest);
     let document: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
     let found = document["workloads"][0]["handOver"].clone();

@@ -7,6 +7,7 @@
 mod admission;
 mod apply;
 mod bad_input;
+mod ci;
 mod container_order;
 mod desired;
 mod diff;

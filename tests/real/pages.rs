@@ -25,13 +25,13 @@ const ASKING: [&str; 6] = ["apply", "restart", "resume", "abort", "undo", "relea
 const FIRST_UPDATE: &str = "$(kubectl inplace history deployment/web | awk 'NR == 4 { print $1 }')";
 
 /// A place where commands are typed: a folder, and a kubeconfig whose namespace is the test's.
-struct Place {
-    namespace: Namespace,
-    folder: std::path::PathBuf,
+pub(crate) struct Place {
+    pub(crate) namespace: Namespace,
+    pub(crate) folder: std::path::PathBuf,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let namespace = Namespace::new("pages");
         let folder = std::env::temp_dir().join(namespace.name());
         std::fs::create_dir_all(folder.join("bin")).expect("the temporary folder can be written");
@@ -48,14 +48,14 @@ impl Place {
     }
 
     /// Puts a file into the folder.
-    fn file(self, name: &str, content: &str) -> Self {
+    pub(crate) fn file(self, name: &str, content: &str) -> Self {
         let path = self.folder.join(name);
         std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("the folder can be written");
         std::fs::write(path, content).expect("the folder can be written");
         self
     }
 
-    fn run(&self, line: &str, code: i32) {
+    pub(crate) fn run(&self, line: &str, code: i32) {
         let (folder, namespace) = (self.folder.display(), self.namespace.name());
         let home = format!(
             "cd '{folder}'; export KUBECONFIG='{folder}/kubeconfig' NAMESPACE={namespace} PATH='{folder}/bin':$PATH"
@@ -157,6 +157,7 @@ fn a_pull_request_is_planned_against_the_cluster() {
 fn the_order_beside_a_tool_that_syncs_replaces_no_pod() {
     let web = samples::deployment("web", 2);
     let place = Place::new().file("deploy/web.yaml", &samples::with_tag(&web, "side", "v2")).file("old.yaml", &web);
+    let place = place.file("deploy/kustomization.yaml", "resources: [web.yaml]\n");
     place.namespace.apply(&web);
     place.namespace.wait_ready("app=web", 2);
     let stand_in = |syncs: &str| {
@@ -169,7 +170,16 @@ fn the_order_beside_a_tool_that_syncs_replaces_no_pod() {
     place.run(&format!("chmod 755 bin/*; {uids} >uids"), 0);
     place.page(
         "docs/gitops.md",
-        &[("", &[0, 0, 0]), ("", &[0, 0]), ("", &[0]), ("", &[0, 0]), ("", &[0, 0]), (BACK, &[0, 0]), ("", &[0, 0, 0])],
+        &[
+            ("", &[0, 0]),
+            ("", &[0, 0]),
+            ("", &[0]),
+            ("", &[0, 0]),
+            ("", &[0, 0]),
+            (BACK, &[0, 0]),
+            ("", &[0, 0, 0]),
+            (BACK, &[0, 0]),
+        ],
     );
     place.run(&format!("kubectl rollout status deployment/web && {uids} | cmp - uids"), 0);
 }

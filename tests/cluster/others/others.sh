@@ -1,20 +1,23 @@
 # shellcheck shell=bash
-# Sourced by `cluster`: the controllers of other kinds, OpenKruise and Argo Rollouts. Each has a go.mod of its own, because
-# they are built with the libraries of older Kubernetes versions.
+# Sourced by `cluster`: the controllers of other kinds, OpenKruise and Argo Rollouts, and the tools of GitOps: Helm, Argo CD's
+# engine, and Flux's controllers (`engines`). Each has a go.mod of its own, because they are built with other libraries.
 
-OTHERS="kruise kruise-1.5 argo-rollouts"
+OTHERS="kruise kruise-1.5 argo-rollouts engines"
 OTHERS_PORT=$((PORT + 4))
 
 # Beside their programs lie their CRDs and webhooks, so that they run where Go's module cache is not.
-other_sources() { cat "$HERE/others/$1"/go.* | sha256sum | cut -d' ' -f1; }
+other_sources() { find "$HERE/others/$1" -type f -print0 | sort -z | xargs -0 cat | sha256sum | cut -d' ' -f1; }
 other_is_built() { [ "$(cat "$BIN/$1/.sources" 2>/dev/null)" = "$(other_sources "$1")" ]; }
 build_other() { # NAME
   ! other_is_built "$1" || return 0
   echo "building $1 into $BIN/$1 (minutes, once)" >&2
   local new=$BIN/.new-$1 module
   rm -rf "$new"; mkdir -p "$new/crds"
-  # Without libc: kruise-daemon runs where there is none.
-  CGO_ENABLED=0 compile "$HERE/others/$1" "$new/" tool
+  case $1 in
+    engines) compile "$HERE/others/$1" "$new/" tool ./argocd ;;
+    # Without libc: kruise-daemon runs where there is none.
+    *) CGO_ENABLED=0 compile "$HERE/others/$1" "$new/" tool ;;
+  esac
   module=$(cd "$HERE/others/$1" && go list -f '{{.Module.Dir}}' tool | sort -u)
   case $1 in
     kruise*)
@@ -22,7 +25,8 @@ build_other() { # NAME
       mv "$new/daemon" "$new/kruise-daemon"
       cp "$module"/config/crd/bases/*.yaml "$new/crds"
       cp "$module/config/webhook/manifests.yaml" "$new/webhooks.yaml" ;;
-    *) cp "$module"/manifests/crds/*-crd.yaml "$new/crds" ;;
+    argo-rollouts) cp "$module"/manifests/crds/*-crd.yaml "$new/crds" ;;
+    engines) for module in $module; do cp "$module"/config/crd/bases/*.yaml "$new/crds" 2>/dev/null || true; done ;;
   esac
   chmod -R u+w "$new"
   other_sources "$1" >"$new/.sources"
@@ -55,6 +59,12 @@ others() { # NAME...: one of OpenKruise's versions at a time
         running argo-rollouts || crds "$name"
         serve argo-rollouts
         await 60 argo-rollouts ;;
+      engines)
+        running kustomize-controller || crds "$name"
+        serve source-controller
+        await 60 source-controller
+        serve kustomize-controller
+        await 60 kustomize-controller ;;
     esac
   done
 }
@@ -110,6 +120,14 @@ serve_other() { # NAME
     argo-rollouts)
       start argo-rollouts "$BIN/argo-rollouts/rollouts-controller" --kubeconfig=admin.kubeconfig --leader-elect=false \
         --healthzPort=$((OTHERS_PORT + 3)) --metricsPort=$((OTHERS_PORT + 4)) ;;
+    source-controller)
+      mkdir -p flux
+      RUNTIME_NAMESPACE=default start source-controller "$BIN/engines/source-controller" --enable-leader-election=false \
+        --health-addr=127.0.0.1:$((OTHERS_PORT + 5)) --metrics-addr=0 --storage-path="$STATE/flux" \
+        --storage-addr=127.0.0.1:$((OTHERS_PORT + 6)) --storage-adv-addr=127.0.0.1:$((OTHERS_PORT + 6)) ;;
+    kustomize-controller)
+      RUNTIME_NAMESPACE=default start kustomize-controller "$BIN/engines/kustomize-controller" --enable-leader-election=false \
+        --health-addr=127.0.0.1:$((OTHERS_PORT + 7)) --metrics-addr=0 --requeue-dependency=1s ;;
   esac
 }
 other_ready() { # NAME
@@ -117,6 +135,8 @@ other_ready() { # NAME
     kruise-manager) answers $((OTHERS_PORT + 1)) /readyz ;;
     kruise-daemon) answers $((OTHERS_PORT + 2)) /healthz ;;
     argo-rollouts) answers $((OTHERS_PORT + 3)) /healthz ;;
+    source-controller) answers $((OTHERS_PORT + 5)) /readyz ;;
+    kustomize-controller) answers $((OTHERS_PORT + 7)) /readyz ;;
   esac
 }
 answers() ( # PORT PATH

@@ -15,12 +15,12 @@ use crate::support::{Api, Kind, Namespace, Random, SimulatedNode, poll, registry
 const LANES: u64 = 4;
 const PODS: usize = 3;
 
-fn number(variable: &str) -> Option<u64> {
+pub(super) fn number(variable: &str) -> Option<u64> {
     env::var(variable).ok()?.parse().ok()
 }
 
 /// A workload of two containers and one that has run before them, of which one reads a label and an annotation.
-fn workload(kind: Kind, nodes: &[&str]) -> Value {
+pub(super) fn workload(kind: Kind, nodes: &[&str]) -> Value {
     let image = |name: &str| format!("{}/{name}", registry());
     let of = |field: &str| json!({"fieldRef": {"fieldPath": field}});
     let env = json!([{"name": "PLAIN", "value": "1"},
@@ -66,7 +66,7 @@ fn workload(kind: Kind, nodes: &[&str]) -> Value {
 }
 
 /// Changes the template in one way or two; in none of them at times.
-fn change(object: &mut Value, random: &mut Random) -> Vec<&'static str> {
+pub(super) fn change(object: &mut Value, random: &mut Random) -> Vec<&'static str> {
     let ways = [
         "image",
         "image",

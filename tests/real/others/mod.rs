@@ -1,7 +1,8 @@
-//! With the controllers of other kinds: OpenKruise and Argo Rollouts, which `cluster others` starts. Not part of the default
-//! run, since they take long to build: `tests/run others`.
+//! With the controllers of other kinds, OpenKruise and Argo Rollouts, and with tools of GitOps, all of which `cluster others`
+//! starts. Not part of the default run, since they take long to build: `tests/run others`.
 
 mod by_request;
+mod engines;
 mod forecast;
 mod kills;
 mod meanwhile;
