@@ -9,14 +9,14 @@ const FIRST: [&str; 7] = ["apply", "-f", "-", "--if-possible", "--yes", "--min-r
 
 /// How the tool that comes next applies a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+pub(crate) enum Next {
     ClientSide,
     /// As Helm does it: unforced, under its own name.
     ServerSide,
 }
 
 impl Next {
-    fn apply(self, namespace: &Namespace, manifest: &str) {
+    pub(crate) fn apply(self, namespace: &Namespace, manifest: &str) {
         let arguments: &[&str] = match self {
             Self::ClientSide => &["apply", "-f", "-"],
             Self::ServerSide => &["apply", "--server-side", "--field-manager=helm", "-f", "-"],

@@ -5,6 +5,7 @@ mod argocd;
 mod flux;
 mod helm;
 mod hook;
+mod kubectl;
 mod lanes;
 
 use serde_json::Value;

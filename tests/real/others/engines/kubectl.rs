@@ -1,0 +1,24 @@
+//! kubectl apply, from the client's side, and from the server's as Helm does it.
+
+use super::Engine;
+use super::lanes::random_changes;
+use crate::hand_over::Next;
+use crate::support::Namespace;
+
+impl Engine for Next {
+    fn apply(&self, namespace: &Namespace, manifest: &str) {
+        Self::apply(*self, namespace, manifest);
+    }
+}
+
+#[test]
+#[ignore = "many changes: tests/run others"]
+fn random_changes_from_the_clients_side() {
+    random_changes("kubectl-client", |_| Next::ClientSide);
+}
+
+#[test]
+#[ignore = "many changes: tests/run others"]
+fn random_changes_from_the_servers_side() {
+    random_changes("kubectl-server", |_| Next::ServerSide);
+}
