@@ -32,7 +32,7 @@ impl Cluster {
         let manager = apply_manager(&live.object, reference.kind);
         let removals_unseen = removals_unseen(live);
         let (kind, body, manager) = match manager {
-            _ if !reference.kind.has_template() => return merged_here(live, manifest),
+            _ if !reference.kind.has_template() && reference.kind.is_built_in() => return merged_here(live, manifest),
             Some(manager) => (PatchKind::Apply, manifest.clone(), manager),
             None => (merge_of(reference.kind), three_way(live, manifest)?, field_manager.to_owned()),
         };
@@ -125,7 +125,9 @@ fn removals_unseen(live: &Workload) -> bool {
 fn as_kubectl_reads(manifest: &Value, namespace: &str) -> Value {
     let mut manifest = manifest.clone();
     if let Some(Value::Object(metadata)) = manifest.get_mut("metadata") {
-        metadata.entry("namespace").or_insert_with(|| namespace.into());
+        if !namespace.is_empty() {
+            metadata.entry("namespace").or_insert_with(|| namespace.into());
+        }
         let annotations = metadata.entry("annotations").or_insert(Value::Null);
         match annotations {
             Value::Object(annotations) => drop(annotations.remove(LAST_APPLIED)),

@@ -21,10 +21,11 @@ pub(super) struct Resource {
     group: &'static str,
     version: &'static str,
     plural: &'static str,
+    cluster_wide: bool,
 }
 
 const fn resource(group: &'static str, version: &'static str, plural: &'static str) -> Resource {
-    Resource { group, version, plural }
+    Resource { group, version, plural, cluster_wide: false }
 }
 
 pub(super) const NODES: Resource = resource("", "v1", "nodes");
@@ -43,7 +44,8 @@ pub(super) const SUBJECT_REVIEWS: Resource = resource("authentication.k8s.io", "
 
 impl From<&KindSpec> for Resource {
     fn from(facts: &KindSpec) -> Self {
-        Self { group: facts.group, version: facts.version, plural: facts.plural }
+        let KindSpec { group, version, plural, cluster_wide, .. } = *facts;
+        Self { group, version, plural, cluster_wide }
     }
 }
 
@@ -66,7 +68,8 @@ impl Resource {
     pub(super) fn describe(self, verb: AccessVerb, namespace: Option<&str>, name: Option<&str>) -> RequestDescription {
         let resource =
             if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) };
-        let (namespace, name) = (namespace.map(str::to_owned), name.map(str::to_owned));
+        let namespace = namespace.filter(|_| !self.cluster_wide).map(str::to_owned);
+        let name = name.map(str::to_owned);
         RequestDescription { namespace, name, ..RequestDescription::new(verb, &resource) }
     }
 
@@ -75,7 +78,7 @@ impl Resource {
             "" => format!("/api/{}", self.version),
             group => format!("/apis/{group}/{}", self.version),
         };
-        if let Some(namespace) = namespace {
+        if let Some(namespace) = namespace.filter(|_| !self.cluster_wide) {
             path.push_str("/namespaces/");
             path.push_str(&encode(namespace));
         }
@@ -211,6 +214,13 @@ impl Cluster {
             Err(kube::Error::FromUtf8(error)) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             Err(error) => Err(ClusterError::from_kube(error, &what)),
         }
+    }
+
+    /// Reads the names of the namespaces that a label selector matches.
+    pub(super) async fn namespaces_of(&self, labels: &str) -> Result<Vec<String>> {
+        let found: Vec<Value> = self.list(NAMESPACES, None, &[("labelSelector", labels)]).await?;
+        let name = |namespace: &Value| Some(namespace.pointer("/metadata/name")?.as_str()?.to_owned());
+        Ok(found.iter().filter_map(name).collect())
     }
 
     /// Reads the names of the first page of objects, without the objects where the server can leave them out.

@@ -51,35 +51,42 @@ impl Cluster {
     /// The server's error, or that of the way to it; [`ClusterError::may_have_been_done`] says whether it may be
     /// stored. For a delete, an object that is gone already is no error.
     pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<()> {
-        self.write_with(write, &[("fieldManager", field_manager)]).await
+        self.write_with(write, &[("fieldManager", field_manager)]).await.map(drop)
     }
 
     /// Asks whether the server would take a write; nothing is stored. A delete is not asked about.
     pub async fn dry_write(&self, write: &ObjectWrite, field_manager: &str) -> Result<()> {
         match write {
             ObjectWrite::Patch { .. } | ObjectWrite::Create { .. } => {
-                self.write_with(write, &[("fieldManager", field_manager), ("dryRun", "All")]).await
+                self.written(write, field_manager, true).await.map(drop)
             }
             ObjectWrite::Delete { .. } => Ok(()),
         }
     }
 
-    async fn write_with(&self, write: &ObjectWrite, parameters: &[(&str, &str)]) -> Result<()> {
+    /// Sends a patch or a create once, or asks about it by a dry run; returns the object.
+    pub async fn written(&self, write: &ObjectWrite, field_manager: &str, dry_run: bool) -> Result<Value> {
+        let mut parameters = vec![("fieldManager", field_manager)];
+        if dry_run {
+            parameters.push(("dryRun", "All"));
+        }
+        self.write_with(write, &parameters).await
+    }
+
+    async fn write_with(&self, write: &ObjectWrite, parameters: &[(&str, &str)]) -> Result<Value> {
         match write {
             ObjectWrite::Patch { object, operations } => {
                 let body = (PatchKind::Json, json_patch(operations)?);
-                self.patch(object.kind.into(), (&object.namespace, &object.name, None), body, parameters)
-                    .await
-                    .map(drop)
+                self.patch(object.kind.into(), (&object.namespace, &object.name, None), body, parameters).await
             }
             ObjectWrite::Create { kind, namespace, object } => {
-                self.create((*kind).into(), Some(namespace), object, parameters).await.map(drop)
+                self.create((*kind).into(), Some(namespace), object, parameters).await
             }
             ObjectWrite::Delete { object, version } => {
                 let unless_changed = (object.uid.as_str(), version.as_deref());
                 match self.delete(object.kind.into(), &object.namespace, &object.name, unless_changed).await {
-                    Err(ClusterError::NotFound { .. }) => Ok(()),
-                    answer => answer,
+                    Err(ClusterError::NotFound { .. }) => Ok(Value::Null),
+                    answer => answer.map(|()| Value::Null),
                 }
             }
         }

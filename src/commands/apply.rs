@@ -5,6 +5,7 @@ use std::path::Path;
 use super::planning::{Planned, Purpose};
 use super::rolling::Rolling;
 use super::saved::Reread;
+use super::sidecar_set::{self, Wanted};
 use super::{Shell, approve, plan, planning, saved, targets};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
 use crate::cluster::Nodes;
@@ -18,10 +19,14 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if let Some(file) = &args.plan {
         return saved_plan(file, args, global, shell).await;
     }
+    let asked = targets::read_change(&args.change, shell).await?;
+    if let Some(wanted) = Wanted::of(&asked, &args.change.targets)? {
+        return sidecar_set::apply(wanted, args, global, shell).await;
+    }
     let ask_server = args.act.dry_run != DryRun::Client;
     let (command, nodes) = (ClusterCommand::Apply, Nodes::WhereDecisive);
     let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
-    let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
+    let planned = planning::make(asked, (&args.change, &args.policy), global, &purpose, shell).await?;
     plan::show_stream(&planned, &args.act, shell)?;
     shell.tell_notices();
     if let Some(end) = planned.ends_here(args.act.dry_run, shell) {

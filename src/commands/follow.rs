@@ -10,6 +10,7 @@ use super::Shell;
 use super::next::Verb;
 use super::planning::say_next;
 use super::recording::{RecordTo, tell_trouble};
+use super::sidecar_set::{self, Wanted};
 use super::targets;
 use super::witness::Witness;
 use crate::cli::{FollowArgs, FollowPolicyArgs, GlobalArgs};
@@ -43,6 +44,9 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
     let FollowPolicyArgs { min_ready_seconds, timeout, total_timeout } = args.policy;
     let options = plan::Options { min_ready_seconds, timeout, total_timeout, ..plan::Options::default() };
     let asked = targets::read(&args.targets, false, shell).await?;
+    if let Some(wanted) = Wanted::of(&asked, &args.targets)? {
+        return sidecar_set::follow(wanted, args, global, shell).await;
+    }
     targets::note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
     let id = shell.rollout_id();

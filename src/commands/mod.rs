@@ -25,6 +25,7 @@ mod rolling;
 mod saved;
 mod several;
 mod shell;
+mod sidecar_set;
 mod sources;
 mod status;
 mod targets;

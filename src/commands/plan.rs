@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::io;
 
 use super::planning::{Planned, Purpose};
-use super::{Shell, approve, planning, saved};
+use super::sidecar_set::{self, Wanted};
+use super::{Shell, approve, planning, saved, targets};
 use crate::cli::{ActArgs, DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind, Result};
@@ -15,6 +16,10 @@ use engine::plan::Plan;
 use engine::state::outcome::EndResult;
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
+    let asked = targets::read_change(&args.change, shell).await?;
+    if let Some(wanted) = Wanted::of(&asked, &args.change.targets)? {
+        return sidecar_set::plan(wanted, args, global, shell).await;
+    }
     let nodes = match args.output {
         PlanFormat::Wide | PlanFormat::Json | PlanFormat::Yaml => Nodes::OfEveryPod,
         PlanFormat::Text | PlanFormat::Name | PlanFormat::Markdown => Nodes::WhereDecisive,
@@ -27,7 +32,7 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         nodes,
         shows_kubelets: args.output == PlanFormat::Wide,
     };
-    let made = planning::make(&args.change, &args.policy, global, &purpose, shell).await;
+    let made = planning::make(asked, (&args.change, &args.policy), global, &purpose, shell).await;
     let planned = match made {
         Err(error) if error.kind == ErrorKind::NothingFound && args.out.is_some() => {
             let message = format!("no plan was saved: no resources {}", error.message);

@@ -98,14 +98,13 @@ pub(super) struct Purpose<'a> {
 
 /// Reads, compares, and asks the server whether it would accept exactly these patches.
 pub(super) async fn make(
-    change: &ChangeArgs,
-    policy: &PolicyArgs,
+    asked: targets::Asked,
+    (change, policy): (&ChangeArgs, &PolicyArgs),
     global: &GlobalArgs,
     purpose: &Purpose<'_>,
     shell: &mut Shell,
 ) -> Result<Planned, CommandError> {
     let options = Options { shows_kubelets: purpose.shows_kubelets, ..options(policy)? };
-    let asked = targets::read_change(change, shell).await?;
     let skipped = asked.skipped().to_vec();
     let cluster = shell.connect(global).await?;
     let found = targets::find_or_new(asked, &change.targets, global, &cluster).await?;
@@ -391,7 +390,7 @@ async fn owner_refused(
 
 /// What an error says of the patch, unless it says nothing of it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the patch was not judged")]
-fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
+pub(super) fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
     match error {
         ClusterError::Forbidden { message, .. } => Ok(PatchAnswer::Denied { message }),
         ClusterError::AdmissionDenied { message }

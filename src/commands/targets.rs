@@ -5,7 +5,7 @@ use std::io;
 use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::{Shell, sources, usage};
+use super::{Shell, sidecar_set, sources, usage};
 use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs, WorkloadArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
@@ -18,7 +18,7 @@ use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::outline::Hook;
-use engine::plan::skipped::{self, SkippedChange, SkippedObject};
+use engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
 use engine::plan::{self, Intent, Snapshot};
 use engine::value::hint::{Hint, inplace, kubectl};
 use engine::value::suggest;
@@ -37,6 +37,8 @@ pub(super) enum Asked {
 pub(super) struct Manifests {
     pub(super) workloads: Vec<(WorkloadKind, Manifest)>,
     pub(super) skipped: Vec<SkippedObject>,
+    /// The only object that is looked at.
+    pub(super) sidecar_set: Option<Manifest>,
 }
 
 impl Asked {
@@ -166,6 +168,7 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
     refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
     let mut left_out = Vec::new();
+    let mut sidecar_sets = Vec::new();
     for manifest in manifests {
         let type_of_it = (manifest.api_version.as_str(), manifest.kind.as_str());
         match skipped::taken(type_of_it, Hook::of(&manifest.object)) {
@@ -175,11 +178,18 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
                 workloads.push((kind, manifest));
             }
             Err(why) => {
+                if why == SkippedBecause::SidecarSet {
+                    sidecar_sets.push(manifest.clone());
+                }
                 let Manifest { api_version, kind, namespace, name, .. } = manifest;
                 let change = SkippedChange::NotCompared;
                 left_out.push(SkippedObject { api_version, kind, namespace, name, why, change });
             }
         }
+    }
+    if let ([], [_]) = (workloads.as_slice(), sidecar_sets.as_slice()) {
+        left_out.retain(|object| object.why != SkippedBecause::SidecarSet);
+        return Ok(Manifests { workloads, skipped: left_out, sidecar_set: sidecar_sets.pop() });
     }
     if workloads.is_empty() {
         note_skipped(&left_out, shell);
@@ -189,7 +199,7 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
         let message = format!("there is no workload in {}", names.join(", "));
         return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
     }
-    Ok(Manifests { workloads, skipped: left_out })
+    Ok(Manifests { workloads, skipped: left_out, sidecar_set: None })
 }
 
 /// Says that there is nothing, in kubectl's words and where kubectl says it.
@@ -370,10 +380,13 @@ pub(super) async fn find_any(
         Asked::Words(request) => {
             let intent = if request.images.is_empty() { Intent::None } else { Intent::Images(request.images) };
             for (kind, name) in &request.named {
-                found.push((named(*kind, name, cluster).await?, intent.clone()));
+                found.push((workload(*kind, name, cluster).await?, intent.clone()));
             }
             let namespace = (!args.all_namespaces).then(|| cluster.namespace());
             for kind in &request.selected {
+                if kind.is_sidecar_set() {
+                    return Err(sidecar_set::refused());
+                }
                 let workloads = cluster.workloads(*kind, namespace, &selectors(args)).await?;
                 found.extend(workloads.into_iter().map(|workload| (workload, intent.clone())));
             }
@@ -412,7 +425,7 @@ pub(super) async fn find_there(
     };
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for (kind, name) in std::mem::take(&mut request.named) {
-        match named(kind, &name, cluster).await {
+        match workload(kind, &name, cluster).await {
             Ok(workload) => found.push(workload),
             Err(error) if error.server_reason == Some("NotFound") => missing.push(error),
             Err(error) => return Err(error),
@@ -430,7 +443,12 @@ pub(super) async fn find_there(
     Ok((found, missing))
 }
 
-async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
+/// A SidecarSet has no pods of its own: few commands take one, and not here.
+async fn workload(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
+    if kind.is_sidecar_set() { Err(sidecar_set::refused()) } else { named(kind, name, cluster).await }
+}
+
+pub(super) async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
     let reference = WorkloadRef { kind, namespace: cluster.namespace().to_owned(), name: name.to_owned() };
     match cluster.workload(&reference).await {
         Ok(workload) => Ok(workload),
@@ -462,7 +480,8 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     if !matches!(error, ClusterError::NotFound { .. }) {
         return CommandError::from(error);
     }
-    if cluster.has_namespace(&reference.namespace).await == Some(false) {
+    let spec = reference.kind.spec();
+    if !spec.cluster_wide && cluster.has_namespace(&reference.namespace).await == Some(false) {
         return no_namespace(&reference.namespace);
     }
     // A caller that may not list them gets no suggestion.
@@ -470,10 +489,10 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     let error = CommandError::from(error);
     let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {
         Some(name) => CommandError { meant: Some(Box::new((reference.clone(), name.to_owned()))), ..error }
-            .hint(format!("did you mean {}/{name}?", reference.kind.spec().singular)),
+            .hint(format!("did you mean {}/{name}?", spec.singular)),
         None => error,
     };
-    let kind = reference.kind.spec().plural;
-    let list = kubectl("get").and(kind).of(format!("--namespace={}", reference.namespace));
+    let list = kubectl("get").and(spec.plural);
+    let list = if spec.cluster_wide { list } else { list.of(format!("--namespace={}", reference.namespace)) };
     error.hint(Hint::from("see what there is with: ").command(list))
 }

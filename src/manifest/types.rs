@@ -34,7 +34,8 @@ pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<Str
         | WorkloadKind::CloneSet
         | WorkloadKind::AdvancedStatefulSet
         | WorkloadKind::AdvancedDaemonSet
-        | WorkloadKind::Rollout => {
+        | WorkloadKind::Rollout
+        | WorkloadKind::SidecarSet => {
             let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
             let place = if kind.has_template() { "spec.template." } else { "" };
             let within = |path: String| format!("{place}{path}");

@@ -70,6 +70,8 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::PodFinished
         | ReasonCode::SidecarStartupPending
         | ReasonCode::OrphanPod
+        | ReasonCode::SidecarFieldDiffers
+        | ReasonCode::HotUpgradeStuck
         | ReasonCode::PodOfOldRevision
         | ReasonCode::NoPods
         | ReasonCode::PodNotFound
@@ -81,6 +83,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::OwnerNotObserved
         | ReasonCode::OwnerTerminating
         | ReasonCode::RolloutHeld
+        | ReasonCode::UpdateStrategyHolds
         | ReasonCode::ReplicaSetOfOldRevision => Needs::Owner,
         ReasonCode::DisruptionBudgetBlocks => Needs::Namespace,
         ReasonCode::PermissionMissing
@@ -144,6 +147,7 @@ fn of_a_warning(code: WarningCode) -> Needs {
         | WarningCode::RemovalsUnseen
         | WarningCode::HistoryEvicted
         | WarningCode::ItsController
+        | WarningCode::SidecarSetLimits
         | WarningCode::OnDeleteLeft => Needs::Owner,
         WarningCode::TrafficWhileDown
         | WarningCode::DisruptionBudgetAllowsNone

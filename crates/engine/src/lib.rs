@@ -21,6 +21,7 @@ pub mod merge;
 pub mod plan;
 pub mod report;
 pub mod rollout;
+pub mod sidecar_set;
 pub mod state;
 pub mod status;
 pub mod value;

@@ -90,6 +90,11 @@ pub(super) fn carry(id: &str) -> Carry {
     CARRY.iter().find(|(_, ids)| ids.contains(&id)).map_or(Carry::Task, |(carry, _)| *carry)
 }
 
+/// Returns whether a flag says how one run is shown or approved, and nothing of what is done.
+pub(in crate::commands) fn is_of_one_run(id: &str) -> bool {
+    carry(id) == Carry::Never
+}
+
 /// Returns whether a flag names server or user: hints get those by themselves.
 pub(in crate::commands) fn is_of_the_connection(id: &str) -> bool {
     carry(id) == Carry::Connection

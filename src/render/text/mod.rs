@@ -41,7 +41,10 @@ pub(super) fn plan(plan: &Plan, guide: &Guide<'_>, detail: Detail, style: &Style
         self::workload(workload, guide, detail, style, out)?;
     }
     // What controllers do by themselves is nothing to type.
-    let is_work = plan.workloads.iter().any(|workload| workload.verdict == Verdict::InPlace);
+    let is_ours = |plan: &WorkloadPlan| {
+        plan.verdict == Verdict::InPlace || plan.verdict == Verdict::InPlaceByController && !plan.is_offline()
+    };
+    let is_work = plan.workloads.iter().any(is_ours);
     // Of a live plan that is refused it is the command for what can be updated; of manifests alone nobody knows that.
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let next = guide.next.filter(|_| is_work && (!is_offline || plan.result() == EndResult::Changes));
@@ -88,6 +91,10 @@ fn workload(plan: &WorkloadPlan, guide: &Guide<'_>, detail: Detail, style: &Styl
     }
     match plan.verdict {
         Verdict::InPlace => {
+            headline::promises(plan, style, out)?;
+            refusal::missing_permissions(plan, guide, style, out)
+        }
+        Verdict::InPlaceByController if !plan.is_offline() => {
             headline::promises(plan, style, out)?;
             refusal::missing_permissions(plan, guide, style, out)
         }

@@ -9,9 +9,10 @@ use engine::change::target::{self, Unnamed};
 use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
-use engine::kinds::WorkloadKind;
+use engine::kinds::{SIDECAR_SETS, WorkloadKind};
 use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
 use engine::plan::{Denied, Intent, Manifest, Options, Snapshot, Subset};
+use engine::sidecar_set::{self, Found};
 use engine::state::hook::Hooks;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
 use kubectl_inplace::manifest;
@@ -117,6 +118,18 @@ impl Folder {
         Ok(live)
     }
 
+    /// Reads a SidecarSet and the pods that its selector matches.
+    pub(super) fn sidecar_set(&mut self) -> Result<Found, String> {
+        let object = self.object("workload.yaml", SIDECAR_SETS)?;
+        let set = Workload::from_object(SIDECAR_SETS, object).ok_or("workload.yaml has no name or no uid")?;
+        let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
+        let pods = self.objects("pods.yaml")?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        for pod in &pods {
+            selected(&set, pod)?;
+        }
+        Ok(sidecar_set::found(set, pods, self.optional("revisions.yaml")?.unwrap_or_default()))
+    }
+
     /// Reads what the caller may not do besides reading: `apply` would have to.
     pub(super) fn missing_permissions(&mut self, role: &str) -> Result<Vec<Denied>, String> {
         let denied = self.denied(|verb| verb != "list")?.into_iter();
@@ -168,7 +181,7 @@ impl Folder {
                     false => Err("revisions.yaml: the workload does not own all of them".into()),
                 }
             }
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => Ok(Vec::new()),
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod | WorkloadKind::SidecarSet => Ok(Vec::new()),
         }
     }
 

@@ -14,6 +14,7 @@ use engine::change::reason::{Reason, ReasonCode, Warning, WarningCode};
 use engine::k8s::permissions::{Asked, ClusterCommand};
 use engine::kinds::WorkloadKind;
 use engine::plan::{Plan, SavedPlan, build, offline};
+use engine::sidecar_set::{self, Change};
 use folder::Folder;
 use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 
@@ -51,6 +52,14 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
         .into_iter()
         .find(|known| known.spec().singular == kind)
         .ok_or_else(|| format!("{kind} is no kind: a folder is called as in kubectl get, or {AGAINST}"))?;
+    if workload_kind.is_sidecar_set() {
+        let found = folder.sidecar_set()?;
+        let set = &found.live.workload;
+        let change = Change::of(set, &folder.intent(&found.live)?);
+        // As the server would store it, but for what its webhook notes.
+        let plan = sidecar_set::plan(&found, &change, &change.applied(set), &folder.options()?);
+        return Ok((Plan { workloads: vec![plan], skipped: Vec::new() }, folder.command(&found.live)));
+    }
     let live = folder.live(workload_kind)?;
     let intent = folder.intent(&live)?;
     let options = folder.options()?;

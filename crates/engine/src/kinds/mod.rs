@@ -25,7 +25,7 @@ use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
 pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
-pub use kruise::{Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate};
+pub use kruise::{Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate, lifts_hold};
 
 /// The workload kinds whose pods this program updates in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub enum WorkloadKind {
     AdvancedDaemonSet,
     /// `argoproj.io/v1alpha1` Rollout.
     Rollout,
+    /// `apps.kruise.io/v1alpha1` SidecarSet: no workload of pods, but what injects containers into the pods of others. All that
+    /// is done with one is in `sidecar_set`.
+    SidecarSet,
 }
 
 /// The resource that every kind's pods are read and written as.
@@ -52,6 +55,9 @@ pub const PODS: WorkloadKind = WorkloadKind::Pod;
 
 /// The resource of `KindSpec::owns_through` and [`Revisions::ReplicaSets`].
 pub const REPLICA_SETS: WorkloadKind = WorkloadKind::ReplicaSet;
+
+/// What injects containers into pods, and is no workload.
+pub const SIDECAR_SETS: WorkloadKind = WorkloadKind::SidecarSet;
 
 /// The label that distinguishes the pods of the ReplicaSets of one Deployment.
 pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
@@ -70,6 +76,8 @@ pub struct KindSpec {
     /// The API group; empty for the core group.
     pub group: &'static str,
     pub version: &'static str,
+    /// Its objects are in no namespace.
+    pub cluster_wide: bool,
     /// As in URLs and `kubectl get`.
     pub plural: &'static str,
     /// As in `deployment/web`.
@@ -125,6 +133,7 @@ const OF_APPS: KindSpec = KindSpec {
     kind: "",
     group: "apps",
     version: "v1",
+    cluster_wide: false,
     plural: "",
     singular: "",
     defaults: "",
@@ -183,6 +192,8 @@ pub enum Replicas {
     Spec,
     /// `status.desiredNumberScheduled`: one a node.
     Scheduled,
+    /// `status.matchedPods`: those of others.
+    Matched,
     One,
 }
 
@@ -256,6 +267,7 @@ impl Replicas {
         match self {
             Self::Spec => Some("/spec/replicas"),
             Self::Scheduled => Some("/status/desiredNumberScheduled"),
+            Self::Matched => Some("/status/matchedPods"),
             Self::One => None,
         }
     }
@@ -265,7 +277,7 @@ impl Replicas {
         let read = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
         let absent = match self {
             Self::Spec | Self::One => 1,
-            Self::Scheduled => 0,
+            Self::Scheduled | Self::Matched => 0,
         };
         u32::try_from(self.pointer().and_then(read).unwrap_or(absent)).unwrap_or(0)
     }
@@ -289,7 +301,7 @@ impl Revisions {
 }
 
 impl WorkloadKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Deployment,
         Self::StatefulSet,
         Self::DaemonSet,
@@ -299,6 +311,7 @@ impl WorkloadKind {
         Self::AdvancedStatefulSet,
         Self::AdvancedDaemonSet,
         Self::Rollout,
+        Self::SidecarSet,
     ];
 
     pub fn spec(self) -> &'static KindSpec {
@@ -312,6 +325,7 @@ impl WorkloadKind {
             Self::AdvancedStatefulSet => &kruise::STATEFUL_SET,
             Self::AdvancedDaemonSet => &kruise::DAEMON_SET,
             Self::Rollout => &argo_rollout::SPEC,
+            Self::SidecarSet => &kruise::SIDECAR_SET,
         }
     }
 
@@ -378,6 +392,11 @@ impl WorkloadKind {
     /// Returns the JSON pointer of the template; a pod is its own.
     pub fn template_pointer(self) -> &'static str {
         self.spec().template
+    }
+
+    /// Returns whether its objects inject containers into the pods of others.
+    pub fn is_sidecar_set(self) -> bool {
+        self == Self::SidecarSet
     }
 
     /// Returns whether it makes pods from a template; a pod is one.

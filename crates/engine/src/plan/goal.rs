@@ -81,7 +81,8 @@ pub fn follow(live: &Snapshot, images: Option<&Images>, options: &Options, id: &
     let goals: Vec<_> = goals.filter(|goal| !goal.containers.is_empty()).map(Arc::new).collect();
     let policy = coming.policy(policy(live, options).0);
     let held_by = lock_of(&live.workload).ok().flatten().filter(|_| rollout_state(live) == RolloutState::Active);
-    let followed = Follow { read_at: live.surroundings.server_now.clone(), held_by: held_by.map(Box::new) };
+    let read_at = live.surroundings.server_now.clone();
+    let followed = Follow { read_at, held_by: held_by.map(Box::new), in_turns: false };
     let start = Start { clock: now.to_owned(), ..Start::default() };
     let lock = start.lock(Rollout { id: id.clone(), policy, ..Rollout::default() });
     Goal { follows: Some(followed), pre_pull: PrePull::Never, ..of_pods(live, lock, goals, &start) }

@@ -299,7 +299,7 @@ impl ImageChange {
 }
 
 impl WorkloadPlan {
-    fn empty(live: &Snapshot, policy: Policy) -> Self {
+    pub(crate) fn empty(live: &Snapshot, policy: Policy) -> Self {
         Self {
             workload: live.workload.reference.clone(),
             uid: live.workload.uid.clone(),
@@ -375,7 +375,7 @@ impl WorkloadPlan {
 impl Plan {
     /// Returns whether the caller may carry it out: there are changes, all of them in place, and no permission is missing.
     pub fn is_applyable(&self) -> bool {
-        let by_controller = |plan: &WorkloadPlan| plan.verdict == Verdict::InPlaceByController;
+        let by_controller = |plan: &WorkloadPlan| plan.verdict == Verdict::InPlaceByController && plan.is_offline();
         self.result() == EndResult::Changes && !self.lacks_permissions() && !self.workloads.iter().any(by_controller)
     }
 

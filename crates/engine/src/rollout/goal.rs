@@ -58,6 +58,9 @@ pub struct Follow {
     pub read_at: Option<String>,
     /// The lock by which a run that is alive holds the workload: its rollout has ended when that has.
     pub held_by: Option<Box<Lock>>,
+    /// Its controller takes the pods in turns: one that waits has no time of its own, and one that leaves is missed by nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_turns: bool,
 }
 
 impl Goal {
@@ -79,6 +82,11 @@ impl Goal {
 
     pub fn is_followed(&self) -> bool {
         self.follows.is_some()
+    }
+
+    /// Returns whether the controller of what injects into the pods updates them, whosever they are.
+    pub fn is_in_turns(&self) -> bool {
+        self.follows.as_ref().is_some_and(|follow| follow.in_turns)
     }
 
     pub fn read_at(&self) -> Option<&str> {

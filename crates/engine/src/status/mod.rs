@@ -377,6 +377,9 @@ pub fn template_containers(template: &Value) -> Vec<TemplateContainer> {
 /// pod counts as a Deployment's: the selector is all that is left.
 fn is_theirs(live: &Snapshot, pod: &Pod) -> bool {
     let kind = live.workload.reference.kind;
+    if kind.is_sidecar_set() {
+        return true;
+    }
     if !kind.has_template() {
         return pod.key.uid == live.workload.uid;
     }

@@ -2,7 +2,7 @@
 
 use super::{Reason, admission};
 use crate::k8s::names::WorkloadRef;
-use crate::kinds::{Course, IfResumed};
+use crate::kinds::{Course, IfResumed, lifts_hold};
 use crate::value::hint::{Hint, Spoken, inplace, kubectl};
 use crate::value::quantity::Quantity;
 
@@ -109,6 +109,9 @@ impl Reason {
             Self::PodOfOldRevision { .. } => {
                 "finish the owner's rollout first (status says whose it is), or change the image alone: CONTAINER=IMAGE"
             }
+            Self::NoPods if workload.kind.is_sidecar_set() => {
+                return Hint::from("change it for new pods alone: ").command(kubectl("edit").of(workload));
+            }
             Self::NoPods => {
                 "change the template, for new pods, with kubectl apply, kubectl set image or kubectl set resources"
             }
@@ -199,6 +202,17 @@ impl Reason {
             Self::LeftToController { .. } => {
                 let what = "change only the pods (--pods-only); or let its controller do it, and watch the pods: ";
                 return Hint::from(what).command(of_it(inplace("follow")));
+            }
+            Self::SidecarFieldDiffers { .. } => {
+                "leave it out of this change; a pod that lacks it gets it when it is deleted and its owner re-creates it"
+            }
+            Self::HotUpgradeStuck { .. } => {
+                "ask for the same image by its digest (:TAG@DIGEST), which is another text; or delete the pod: its owner re-creates it"
+            }
+            Self::UpdateStrategyHolds { path, .. } => {
+                let patch = lifts_hold(path).unwrap_or_default();
+                let patch = kubectl("patch").of(workload).and("--type=merge -p").of(patch);
+                return Hint::from("let its controller go on: ").command(patch);
             }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",

@@ -168,6 +168,13 @@ findings! {
         Course::NotKnown => format!("what its controller does is not known, since {because}"),
     };
     LeftToController { path: String, what: String } => format!("{path} leaves to its controller {what}");
+    SidecarFieldDiffers { path: String } => format!(
+        "{path} differs from what the running pods have: its controller updates images alone and leaves such pods, and nobody restarts them"
+    );
+    HotUpgradeStuck { container: ContainerName } => format!(
+        "{container} runs the wanted image in one of its two containers and another one in the other, and its controller leaves both so"
+    );
+    UpdateStrategyHolds { path: String, what: String } => format!("{path} {what}");
     ManifestsNotMergeable { message: String } => format!("the manifests cannot be merged: {message}");
     /// `moved` is one sentence.
     PlanStale { path: String, moved: String } => moved.clone();
@@ -230,6 +237,8 @@ impl Reason {
             | Self::OwnerFieldImmutable { path }
             | Self::ControllerNotInPlace { path, .. }
             | Self::LeftToController { path, .. }
+            | Self::SidecarFieldDiffers { path }
+            | Self::UpdateStrategyHolds { path, .. }
             | Self::PlanStale { path, .. }
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }

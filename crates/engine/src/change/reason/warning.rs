@@ -279,6 +279,8 @@ findings! {
         };
         format!("its own controller acts on the change once kubectl apply has made it{limits}{paths}")
     };
+    /// What the controller of a SidecarSet does otherwise than with one pod after the other.
+    SidecarSetLimits { limits: Vec<String> } => limits.join("; ");
     WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place";
     WorkloadRemoved => "the workload is removed: the newer manifests do not have it";
 }

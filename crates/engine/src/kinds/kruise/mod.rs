@@ -6,6 +6,7 @@
 mod advanced_daemon_set;
 mod advanced_stateful_set;
 mod clone_set;
+mod sidecar_set;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,9 @@ use crate::value::selector;
 pub(super) const CLONE_SET: KindSpec = clone_set::SPEC;
 pub(super) const STATEFUL_SET: KindSpec = advanced_stateful_set::SPEC;
 pub(super) const DAEMON_SET: KindSpec = advanced_daemon_set::SPEC;
+pub(super) const SIDECAR_SET: KindSpec = sidecar_set::SPEC;
+
+pub use sidecar_set::lifts_hold;
 
 const GROUP: &str = "apps.kruise.io";
 /// The readiness gate of pods that OpenKruise changes in place.

@@ -346,8 +346,11 @@ fn no_reason_and_no_warning_is_without_a_situation() {
         ReasonCode::ManifestsNotMergeable,
         ReasonCode::PlanStale,
         ReasonCode::PullPodRefused,
-        // The folders of tests/situations have it.
+        // The folders of tests/situations have them.
         ReasonCode::PodIsControlled,
+        ReasonCode::SidecarFieldDiffers,
+        ReasonCode::HotUpgradeStuck,
+        ReasonCode::UpdateStrategyHolds,
     ];
     let asked = ReasonCode::ALL.iter().filter(|code| !offline.contains(code));
     let forgotten: Vec<_> = asked.filter(|code| !reasons.contains(code)).collect();
@@ -357,6 +360,7 @@ fn no_reason_and_no_warning_is_without_a_situation() {
     // What nodes have to pull is computed once the plan is made.
     let offline = [
         WarningCode::UpdatedByController,
+        WarningCode::SidecarSetLimits,
         WarningCode::ItsController,
         WarningCode::WorkloadAdded,
         WarningCode::WorkloadRemoved,

@@ -105,6 +105,10 @@ impl<'a> PodJudge<'a> {
                 return self.between(run, &steps, next, progress);
             }
         }
+        if context.goal.is_in_turns() {
+            // Its controller empties a container once the one in its place is ready.
+            hide_what_comes_next(&mut progress);
+        }
         if let Some(judged) = decided(pod, &progress, run) {
             return judged;
         }
@@ -289,6 +293,16 @@ fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<UpdatePha
     })
 }
 
+/// Leaves out the containers whose turn comes once others run, as long as they do not.
+fn hide_what_comes_next(progress: &mut Vec<(ContainerName, ContainerProgress)>) {
+    let is_under_way = |progress: &ContainerProgress| {
+        !matches!(progress, ContainerProgress::NotAsked | ContainerProgress::Runs | ContainerProgress::Conflict(_))
+    };
+    if progress.iter().any(|(_, progress)| is_under_way(progress)) {
+        progress.retain(|(_, progress)| !matches!(progress, ContainerProgress::NotAsked));
+    }
+}
+
 /// Every phase before the right containers run.
 fn decided(pod: &Pod, progress: &[(ContainerName, ContainerProgress)], run: &PodRun) -> Option<Judged> {
     let mut wake = None;
@@ -349,7 +363,7 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
     if pod.terminating {
         return Some(pod.disruption().unwrap_or_else(|| BEING_DELETED.to_owned()));
     }
-    if pod.belongs_to(&goal.controllers) {
+    if goal.is_in_turns() || pod.belongs_to(&goal.controllers) {
         return None;
     }
     let by = pod.controller().map(|owner| format!("its controller is {} {} now", owner.kind, owner.name));
