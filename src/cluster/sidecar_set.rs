@@ -10,7 +10,7 @@ use super::send::ListedPod;
 use super::{Cluster, PodScope};
 use engine::k8s::workload::Workload;
 use engine::kinds::PODS;
-use engine::sidecar_set::{self, Found};
+use engine::plan::sidecar_set::{self, Found};
 
 impl Cluster {
     /// Reads a SidecarSet's pods and revisions.

@@ -24,9 +24,8 @@ use engine::k8s::names::{Uid, WorkloadRef};
 use engine::plan::updates::{WorkloadUpdates, updates};
 use engine::plan::{AdmittedPod, Snapshot};
 use engine::rollout::Stop;
-use engine::sidecar_set;
 use engine::state::outcome::EndResult;
-use engine::status::{WorkloadStatus, status, waits_for_budgets};
+use engine::status::{WorkloadStatus, sidecar_set, status, waits_for_budgets};
 use engine::value::hint::Hint;
 
 const PAUSE: Duration = Duration::from_secs(1);
@@ -176,7 +175,7 @@ impl Query<'_> {
 
     async fn read(&self) -> Result<Read> {
         if let Some(wanted) = &self.sidecar_set {
-            let workloads = vec![sidecar_set::status(&wanted.read(&self.cluster).await?)];
+            let workloads = vec![sidecar_set(&wanted.read(&self.cluster).await?)];
             return Ok(Read { workloads, not_read: Vec::new(), pulling: Vec::new(), missing: Vec::new() });
         }
         let Some(asked) = &self.asked else {

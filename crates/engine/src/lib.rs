@@ -21,7 +21,6 @@ pub mod merge;
 pub mod plan;
 pub mod report;
 pub mod rollout;
-pub mod sidecar_set;
 pub mod state;
 pub mod status;
 pub mod value;

@@ -386,6 +386,9 @@ fn every_reason() -> WorkloadPlan {
             path: "spec.updateStrategy.partition".into(),
             what: "which pods stay as they are (2)".into(),
         },
+        Reason::SidecarFieldDiffers { path: "spec.containers[side].env".into() },
+        Reason::HotUpgradeStuck { container: "side".into() },
+        Reason::UpdateStrategyHolds { path: "spec.updateStrategy.paused".into(), what: "is true".into() },
         Reason::RolloutHeld {
             began: "3m ago".into(),
             id: "20261105t101500-abcd".into(),

@@ -13,8 +13,8 @@ use std::{env, fs};
 use engine::change::reason::{Reason, ReasonCode, Warning, WarningCode};
 use engine::k8s::permissions::{Asked, ClusterCommand};
 use engine::kinds::WorkloadKind;
+use engine::plan::sidecar_set::{self, Change};
 use engine::plan::{Plan, SavedPlan, build, offline};
-use engine::sidecar_set::{self, Change};
 use folder::Folder;
 use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 

@@ -16,6 +16,7 @@
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
+//! | `sidecar_set` | what a SidecarSet's controller does with the pods that it was injected into |
 //! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
@@ -44,6 +45,7 @@ mod revision;
 mod rollout_state;
 mod rules;
 mod saved;
+pub mod sidecar_set;
 pub mod skipped;
 #[cfg(test)]
 mod tests;

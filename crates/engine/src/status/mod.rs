@@ -9,6 +9,7 @@ mod container;
 mod made;
 mod next_command;
 mod owner;
+mod sidecar_set;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +37,7 @@ pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
 pub use owner::{Drift, OwnerState, waits_for_budgets};
+pub use sidecar_set::sidecar_set;
 
 /// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]

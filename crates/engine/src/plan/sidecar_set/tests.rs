@@ -7,7 +7,7 @@ use crate::kinds::SIDECAR_SETS;
 use crate::plan::{Intent, Manifest, Options, PodVerdict, Verdict, WorkloadPlan};
 use crate::state::durable::ObjectWrite;
 use crate::state::policy::Policy;
-use crate::status::{Comparison, PodState};
+use crate::status::{Comparison, PodState, sidecar_set as status};
 
 const OLD: &str = "acme/agent:v1";
 const NEW: &str = "acme/agent:v2";

@@ -6,9 +6,8 @@
 
 mod change;
 mod course;
+mod forecast;
 mod hot;
-mod plan;
-mod status;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +20,9 @@ use crate::plan::assemble::{Objects, assemble};
 use crate::value::selector;
 
 pub use change::Change;
-pub use plan::{Left, goal, left, plan, words_back};
-pub use status::status;
+pub(crate) use course::{Course, Goals, is_updated};
+pub(crate) use forecast::Courses;
+pub use forecast::{Left, goal, left, plan, words_back};
 
 /// The label by which a ControllerRevision names its SidecarSet.
 pub const REVISION_OF: &str = "kruise.io/sidecarset-name";

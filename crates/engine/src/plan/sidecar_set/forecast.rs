@@ -12,8 +12,9 @@ use super::hot::{is_hot, names_in_pods};
 use crate::change::FieldChanges;
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::names::{ContainerName, RolloutId};
-use crate::k8s::pod::{ContainerList, Pod};
+use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::kinds::lifts_hold;
+use crate::plan::wanted::template_containers;
 use crate::plan::{
     ContainerPlan, Effect, ImageChange, Options, PodPlan, PodVerdict, Snapshot, Start, Verdict, WorkloadPlan, policy_of,
 };
@@ -22,7 +23,6 @@ use crate::rollout::{ContainerGoal, Follow, Goal, PodGoal};
 use crate::state::durable::rollout::Rollout;
 use crate::state::hook::Hooks;
 use crate::state::policy::Policy;
-use crate::status::{TemplateContainer, template_containers};
 use crate::value::count::pods_that;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::text;
@@ -71,9 +71,9 @@ pub fn plan(found: &Found, change: &Change, set: &Value, options: &Options) -> W
 }
 
 /// What the controller does with each pod to bring it to a SidecarSet.
-pub(super) struct Courses<'f> {
+pub(crate) struct Courses<'f> {
     set: &'f Value,
-    pub(super) pods: Vec<(&'f Pod, Course)>,
+    pub(crate) pods: Vec<(&'f Pod, Course)>,
 }
 
 fn pod_plan(pod: &Pod, course: &Course) -> PodPlan {
@@ -107,22 +107,22 @@ fn pod_plan(pod: &Pod, course: &Course) -> PodPlan {
 
 fn containers(before: &Value, after: &Value) -> Vec<ContainerPlan> {
     let new = template_containers(after);
-    let to = |name: &ContainerName| new.iter().find(|one| one.container == *name).map(|one| one.image.clone());
-    let row = |one: TemplateContainer| {
-        let to = to(&one.container).filter(|to| *to != one.image);
-        let effect = match (&to, one.list) {
+    let to = |name: &ContainerName| new.iter().find(|(_, one)| one.name == *name).map(|(_, one)| one.image.clone());
+    let row = |(list, one): (ContainerList, Container)| {
+        let to = to(&one.name).filter(|to| *to != one.image);
+        let effect = match (&to, list) {
             (None, _) => Effect::Unchanged,
             (Some(_), ContainerList::Containers) => Effect::Restart,
             (Some(_), ContainerList::InitContainers) => Effect::NoEffectNow,
         };
-        let (container, list, from) = (one.container, one.list, one.image);
+        let (container, from) = (one.name, one.image);
         ContainerPlan { container, list, from, to, effect, resize_restarts: false, is_down: false }
     };
     template_containers(before).into_iter().map(row).collect()
 }
 
 impl<'f> Courses<'f> {
-    pub(super) fn of(found: &'f Found, set: &'f Value) -> Self {
+    pub(crate) fn of(found: &'f Found, set: &'f Value) -> Self {
         let live = &found.live;
         let pods = live.pods.iter().map(|pod| (pod, course(set, pod, &live.surroundings.owned)));
         Self { set, pods: pods.collect() }
@@ -160,7 +160,7 @@ impl<'f> Courses<'f> {
     }
 
     /// Why the controller updates no running pod at all (`UpdateSidecarSet`).
-    pub(super) fn held(&self) -> Option<Reason> {
+    pub(crate) fn held(&self) -> Option<Reason> {
         let holds = |field: &str, what: String| {
             let what = format!("{what}, so its controller updates no running pod; new pods get what it says");
             Some(Reason::UpdateStrategyHolds { path: format!("spec.updateStrategy.{field}"), what })
@@ -186,7 +186,7 @@ impl<'f> Courses<'f> {
     }
 
     /// Returns how many pods the controller leaves as they are, and why, a sentence each.
-    pub(super) fn left(&self) -> Vec<String> {
+    pub(crate) fn left(&self) -> Vec<String> {
         let mut said: BTreeMap<String, usize> = BTreeMap::new();
         let kept = self.partition().min(self.to_update());
         if kept > 0 {

@@ -1,15 +1,13 @@
 //! The state of a SidecarSet and the pods that it was injected into.
 
-use super::Found;
-use super::course::{Course, Goals, is_updated};
-use super::plan::Courses;
+use super::{Comparison, OwnerState, PodState, PodStatus, WorkloadStatus, template_containers};
 use crate::k8s::metadata;
-use crate::status::{self, Comparison, OwnerState, PodState, PodStatus, WorkloadStatus, template_containers};
+use crate::plan::sidecar_set::{Course, Courses, Found, Goals, is_updated};
 
 /// Returns the state: as of a workload, with its containers as what pods should ask for.
-pub fn status(found: &Found) -> WorkloadStatus {
+pub fn sidecar_set(found: &Found) -> WorkloadStatus {
     let (live, set) = (&found.live, &found.live.workload.object);
-    let mut status = status::status(live);
+    let mut status = super::status(live);
     let courses = Courses::of(found, set);
     let held = courses.held();
     for pod in &mut status.pods {

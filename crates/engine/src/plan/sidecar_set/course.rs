@@ -22,7 +22,7 @@ pub(super) const HASH: &str = "kruise.io/sidecarset-hash";
 const HASH_WITHOUT_IMAGES: &str = "kruise.io/sidecarset-hash-without-image";
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Course {
+pub(crate) enum Course {
     /// It was asked for these images; `settled` where it runs them.
     Updated {
         goals: BTreeMap<ContainerName, ContainerGoal>,
@@ -112,14 +112,14 @@ pub(super) fn is_matched(set: &Workload, pod: &Pod) -> bool {
 
 /// The images that the controller gives a pod; of a container that has it `from` is not known.
 #[derive(Default)]
-pub(super) struct Goals {
-    pub(super) images: BTreeMap<ContainerName, ContainerGoal>,
+pub(crate) struct Goals {
+    pub(crate) images: BTreeMap<ContainerName, ContainerGoal>,
     /// A sidecar whose hot upgrade comes to no end.
     stuck: Option<ContainerName>,
 }
 
 impl Goals {
-    pub(super) fn of(set: &Value, pod: &Pod, is_updated: bool) -> Self {
+    pub(crate) fn of(set: &Value, pod: &Pod, is_updated: bool) -> Self {
         let mut goals = Self::default();
         for sidecar in sidecars(set) {
             let (name, image) = (text(sidecar, "/name"), text(sidecar, "/image"));
@@ -143,7 +143,7 @@ impl Goals {
 }
 
 /// Returns whether a pod was asked for what the SidecarSet has; `None` where that is not known without its webhook.
-pub(super) fn is_updated(set: &Value, pod: &Pod) -> Option<bool> {
+pub(crate) fn is_updated(set: &Value, pod: &Pod) -> Option<bool> {
     Some(injected(pod, HASH, text(set, "/metadata/name")).hash == annotation(set, HASH)?)
 }
 
