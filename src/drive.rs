@@ -21,9 +21,11 @@ use crate::record::Recorder;
 use crate::render::Listener;
 use crate::signals::Signals;
 use engine::k8s::events::PodEvents;
+use engine::kinds::PODS;
 use engine::plan::live::Snapshot;
 use engine::report::Outcome;
 use engine::rollout::{self, Action, ActionId, Answer, Goal, Observation, Observed, RunState, Stop, Watch};
+use engine::state::durable::ObjectKind;
 
 /// Requests at once: the API server's own limits are meant for many clients.
 const IN_FLIGHT: usize = 10;
@@ -299,7 +301,12 @@ async fn perform(cluster: &Cluster, action: Action) -> (Option<Observation>, Ans
             read(cluster.owner(&workload).await, |view| Some(Observation::Owner(Box::new(view))))
         }
         Action::ReadPullPods { namespace, selector } => {
-            read(cluster.pull_pods(&namespace, &selector).await, |(pods, _)| Some(Observation::PullPods(pods)))
+            let found = cluster.left_or_own(ObjectKind::Workload(PODS), &namespace, &selector).await;
+            read(found, |(pods, _)| Some(Observation::PullPods(pods)))
+        }
+        Action::ReadRequests { namespace, selector } => {
+            let found = cluster.left_or_own(ObjectKind::RecreateRequest, &namespace, &selector).await;
+            read(found, |(requests, _)| Some(Observation::Requests(requests)))
         }
         Action::ReadBudgets { namespace } => match cluster.budgets(&namespace).await {
             Err(error @ ClusterError::Forbidden { .. }) => (None, cluster::answer(&error)),

@@ -16,6 +16,8 @@ use engine::value::hint::Hint;
 pub enum ErrorKind {
     Usage,
     Manifest,
+    /// The manifests have objects, and no workload.
+    NoWorkload,
     Cluster,
     /// The output, such as a closed pipe.
     Output,

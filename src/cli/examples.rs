@@ -60,6 +60,19 @@ Examples:
   # From the image digests that ran, in a script
   kubectl inplace undo deployment/web --pin-digest --yes";
 
+pub(super) const RELEASE_FIELDS_EXAMPLES: &str = "\
+A field that kubectl edit or kubectl set image has changed is theirs (metadata.managedFields): helm upgrade, or another server-side apply that does not force conflicts, fails if it changes that field. Only the ownership goes: the field keeps its value until the next apply sets it, and a field that the next apply does not have stays.
+
+Examples:
+  # Who owns fields of the template beside its chart?
+  kubectl inplace release-fields deployment/web --dry-run=client
+
+  # Release them, after a question
+  kubectl inplace release-fields deployment/web
+
+  # In a script, before helm upgrade
+  kubectl inplace release-fields deployment/web --yes";
+
 pub(super) const DIFF_EXAMPLES: &str = "\
 Exit codes are those of kubectl diff: 0 nothing differs, 1 something does, more than 1 an error. KUBECTL_EXTERNAL_DIFF names another program to show the difference, as for kubectl diff.
 

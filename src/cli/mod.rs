@@ -22,16 +22,16 @@ use engine::value::duration;
 use engine::value::kubelet_version::KubeletVersion;
 use examples::{
     ABORT_EXAMPLES, APPLY_EXAMPLES, COMPLETION_EXAMPLES, DIFF_EXAMPLES, EXPLAIN_EXAMPLES, FOLLOW_EXAMPLES,
-    HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RESTART_EXAMPLES, RESUME_EXAMPLES, STATUS_EXAMPLES,
-    UNDO_EXAMPLES, VERSION_EXAMPLES,
+    HASH_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, RBAC_EXAMPLES, RELEASE_FIELDS_EXAMPLES, RESTART_EXAMPLES,
+    RESUME_EXAMPLES, STATUS_EXAMPLES, UNDO_EXAMPLES, VERSION_EXAMPLES,
 };
 use formats::format;
 
 pub use global::{ConnectionArgs, GlobalArgs, options};
 pub use manager::OUR_MANAGER as FIELD_MANAGER;
 pub use rollout::{
-    AbortArgs, ActArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ResizeArgs, RestartArgs,
-    ResumeArgs, RolloutArgs, UndoArgs,
+    AbortArgs, ActArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ReleaseFieldsArgs, ResizeArgs,
+    RestartArgs, ResumeArgs, RolloutArgs, UndoArgs,
 };
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};
@@ -89,6 +89,9 @@ pub enum Command {
     /// Go back to what was recorded before the last update in place.
     #[command(after_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),
+    /// Release fields that others have set in the template, so that the next server-side apply does not fail.
+    #[command(after_help = RELEASE_FIELDS_EXAMPLES)]
+    ReleaseFields(ReleaseFieldsArgs),
     /// Watch an in-place update, whoever started it, until the pods are ready again. Changes nothing.
     #[command(visible_alias = "watch", after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
@@ -138,6 +141,11 @@ pub struct PlanArgs {
     /// Exit with 0 for nothing to do, 2 for changes that are all in place, 3 for anything else. Without it a plan that could be made exits with 0, whatever it says
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// What the next apply of -f or -k would change in the template
+    ///
+    /// Also ask the server what the next apply of the manifests by the tool that owns each workload would change in the template, and how many pods it would replace. Exit with 0 if nothing, else with 2
+    #[arg(long, conflicts_with_all = ["against", "detailed_exitcode"])]
+    pub hand_over: bool,
     /// Whether the server is asked about the patches
     ///
     /// A plan changes nothing. client: without asking the server about the patches; server: with asking it, in a dry run.
@@ -189,6 +197,11 @@ pub struct ApplyArgs {
     /// Do exactly what a saved plan says; refused if what it was made from has changed since. Pods that came with a scale-up get the same.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["words", "image", "container", "requests", "limits", "filename", "kustomize", "selector", "field_selector", "validate", "all", "all_namespaces", "all_containers", "recursive", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pods_only", "take_over", "canary", "pause_after", "partition", "pods", "node", "order", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "field_manager"])]
     pub plan: Option<PathBuf>,
+    /// Leave to the next apply what cannot be done in place
+    ///
+    /// For a hook that runs before helm upgrade, Argo CD or Flux apply the same manifests (-f, -k). What cannot be updated in place, and what is not there yet, is left to them: exit code 0, and nothing is written. What fails halfway exits with 4 as ever
+    #[arg(long, conflicts_with_all = ["plan", "pods_only", "canary", "pause_after", "partition", "pods", "node"])]
+    pub if_possible: bool,
     #[command(flatten)]
     pub rollout: RolloutArgs,
     #[command(flatten)]

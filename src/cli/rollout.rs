@@ -189,6 +189,11 @@ pub struct RestartArgs {
     /// The containers that restart, separated by commas; required unless there is one
     #[arg(short, long, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
+    /// Have kruise-daemon restart them; the images stay as they are
+    ///
+    /// Have OpenKruise's kruise-daemon restart the containers, by a ContainerRecreateRequest for each pod; the images in the pods stay as they are. Needs OpenKruise in the cluster
+    #[arg(long)]
+    pub by_request: bool,
     #[command(flatten)]
     pub policy: PolicyArgs,
     #[command(flatten)]
@@ -255,6 +260,20 @@ pub struct AbortArgs {
     /// Roll nothing back: remove what the rollout has set on the workload, and let its controller go, which may then replace pods
     #[arg(long, conflicts_with_all = ["output", "record", "on_failure", "deferred", "keep_field_ownership", "max_unavailable", "min_ready_seconds", "timeout", "total_timeout", "pause_after", "container_order", "before_pod", "after_pod", "pre_pull", "disruption_budget", "drain", "drain_seconds", "parallel_workloads", "no_hooks"])]
     pub release: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReleaseFieldsArgs {
+    #[command(flatten)]
+    pub targets: WorkloadArgs,
+    /// Do not ask; required where there is no terminal
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Only show the field managers
+    ///
+    /// Show the field managers, and change nothing. client: without asking the server about the patch; server: with asking it whether it would accept it.
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none")]
+    pub dry_run: DryRun,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
-//! What `kubectl apply` of a manifest would store, and the pod that the server makes of a template, asked by a dry run.
+//! What `kubectl apply` of a manifest would store, what the workload's own tool would, and the pod that the server makes of a
+//! template: asked by a dry run.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Cluster;
 use super::error::{ClusterError, Result};
@@ -10,7 +11,11 @@ use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::workload::Workload;
 use engine::kinds::{PODS, WorkloadKind};
 use engine::merge::strategic_merge;
+use engine::plan::hand_over::{NextQuestion, Way};
 use engine::plan::{AdmittedPod, Manifest, Snapshot, Validation};
+use engine::report::hand_over::{FieldConflict, HandOver, NextApply};
+use engine::state::field_managers::{applier, helms_template};
+use engine::state::manager::OUR_MANAGER;
 use engine::status::{WorkloadStatus, note_kept, pod_to_create, recorded_as_made, status, template_patch};
 
 impl Cluster {
@@ -28,31 +33,82 @@ impl Cluster {
         manifest: &Value,
         (field_manager, validation): (&str, Validation),
     ) -> Result<Manifest> {
-        let reference = &live.reference;
-        let manager = apply_manager(&live.object, reference.kind);
+        let kind = live.reference.kind;
         let removals_unseen = removals_unseen(live);
-        let (kind, body, manager) = match manager {
-            _ if !reference.kind.has_template() && reference.kind.is_built_in() => return merged_here(live, manifest),
-            Some(manager) => (PatchKind::Apply, manifest.clone(), manager),
-            None => (merge_of(reference.kind), three_way(live, manifest)?, field_manager.to_owned()),
+        let asked = match applier(&live.object, kind) {
+            _ if !kind.has_template() && kind.is_built_in() => return merged_here(live, manifest),
+            Some(manager) => (PatchKind::Apply, manifest.clone(), (manager, true)),
+            None => (merge_of(kind), three_way(live, manifest)?, (field_manager, false)),
         };
-        if kind != PatchKind::Apply && body.as_object().is_some_and(serde_json::Map::is_empty) {
-            return Ok(Manifest::Stored { object: live.object.clone(), removals_unseen });
-        }
-        let mut parameters =
-            vec![("dryRun", "All"), ("fieldManager", manager.as_str()), ("fieldValidation", validation.word())];
-        if kind == PatchKind::Apply {
-            parameters.push(("force", "true"));
-        }
-        let place = (reference.namespace.as_str(), reference.name.as_str(), None);
-        let body = (kind, body.to_string().into_bytes());
-        match self.patch(reference.kind.into(), place, body, &parameters).await {
+        match self.stored(live, asked, validation).await {
             Ok(object) => Ok(Manifest::Stored { object, removals_unseen }),
             Err(error) if is_refusal(&error) => {
                 Ok(Manifest::Refused { message: without_patch(&error.to_string()).to_owned() })
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns what the next apply of a manifest by the workload's own tool would change in the template.
+    pub async fn next_apply(&self, live: &Workload, manifest: &Value, validation: Validation) -> HandOver {
+        let question = NextQuestion::of(live, manifest);
+        let next = match question.re_created(live) {
+            Some(known) => known,
+            None => self.ask_next(&question, (live, manifest), validation).await.unwrap_or_else(no_answer),
+        };
+        question.hand_over(live, next)
+    }
+
+    async fn ask_next(
+        &self,
+        question: &NextQuestion,
+        (live, manifest): (&Workload, &Value),
+        validation: Validation,
+    ) -> Result<NextApply> {
+        let kind = live.reference.kind;
+        let asked = match (question.way, &question.manager) {
+            (Way::ServerSide, Some(manager)) => {
+                (PatchKind::Apply, manifest.clone(), (manager.as_str(), question.forces))
+            }
+            (Way::Replace, _) => {
+                let pointer = kind.template_pointer();
+                let template = manifest.pointer(pointer);
+                let patch = json!([{"op": "replace", "path": pointer, "value": template}]);
+                (PatchKind::Json, patch, (OUR_MANAGER, false))
+            }
+            (_, _) => (merge_of(kind), three_way(live, manifest)?, (OUR_MANAGER, false)),
+        };
+        let stored = self.stored(live, asked, validation).await?;
+        Ok(question.answered(live, &stored))
+    }
+
+    /// Asks by a dry run what a patch would store; `forces`: as an apply that takes fields over.
+    async fn stored(
+        &self,
+        live: &Workload,
+        (kind, body, (manager, forces)): (PatchKind, Value, (&str, bool)),
+        validation: Validation,
+    ) -> Result<Value> {
+        if body.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Ok(live.object.clone());
+        }
+        let mut parameters = vec![("dryRun", "All"), ("fieldManager", manager), ("fieldValidation", validation.word())];
+        parameters.extend(forces.then_some(("force", "true")));
+        let reference = &live.reference;
+        let place = (reference.namespace.as_str(), reference.name.as_str(), None);
+        self.patch(reference.kind.into(), place, (kind, body.to_string().into_bytes()), &parameters).await
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the patch was not judged")]
+fn no_answer(error: ClusterError) -> NextApply {
+    match error {
+        ClusterError::Conflict { causes, .. } if !causes.is_empty() => {
+            let conflicts = causes.iter().map(|(field, message)| FieldConflict::of(field, message));
+            NextApply::Conflict { conflicts: conflicts.collect() }
+        }
+        error if is_refusal(&error) => NextApply::Refused { message: without_patch(&error.to_string()).to_owned() },
+        error => NextApply::NotKnown { message: error.to_string() },
     }
 }
 
@@ -90,7 +146,7 @@ pub fn drops_template(live: &Workload, manifest: &Value) -> bool {
     let has_template = |object: &Value| object.pointer("/spec/template").is_some_and(|template| !template.is_null());
     let kind = live.reference.kind;
     let was_set = || original(live).is_some_and(|applied| has_template(&applied));
-    kind.has_template() && !has_template(manifest) && (was_set() || apply_manager(&live.object, kind).is_some())
+    kind.has_template() && !has_template(manifest) && (was_set() || applier(&live.object, kind).is_some())
 }
 
 /// No server merges a custom resource strategically: without merge keys its patch is one of JSON.
@@ -109,13 +165,17 @@ fn not_sent(error: impl std::fmt::Display) -> ClusterError {
     ClusterError::NotSent { why: error.to_string() }
 }
 
+/// What was applied last: kubectl's own note, or what Helm's client side has set of the template.
 fn original(live: &Workload) -> Option<Value> {
     let annotations = live.object.pointer("/metadata/annotations")?;
-    serde_json::from_str(annotations.get(LAST_APPLIED)?.as_str()?).ok()
+    match annotations.get(LAST_APPLIED) {
+        Some(applied) => serde_json::from_str(applied.as_str()?).ok(),
+        None => Some(json!({"spec": {"template": helms_template(&live.object, live.reference.kind)?}})),
+    }
 }
 
 fn removals_unseen(live: &Workload) -> bool {
-    original(live).is_none() && apply_manager(&live.object, live.reference.kind).is_none()
+    original(live).is_none() && applier(&live.object, live.reference.kind).is_none()
 }
 
 /// Returns a manifest with the namespace and the annotations that kubectl gives every object it reads, even if empty.
@@ -136,20 +196,6 @@ fn as_kubectl_reads(manifest: &Value, namespace: &str) -> Value {
         }
     }
     manifest
-}
-
-fn apply_manager(object: &Value, kind: WorkloadKind) -> Option<String> {
-    let template = if kind.has_template() { "/fieldsV1/f:spec/f:template" } else { "/fieldsV1/f:spec" };
-    let entries = object.pointer("/metadata/managedFields")?.as_array()?;
-    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    entries
-        .iter()
-        .find(|entry| {
-            text(entry, "operation") == "Apply"
-                && text(entry, "subresource").is_empty()
-                && entry.pointer(template).is_some()
-        })
-        .map(|entry| text(entry, "manager"))
 }
 
 impl Cluster {
@@ -193,8 +239,6 @@ impl Cluster {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -21,15 +21,16 @@ pub(super) struct Resource {
     group: &'static str,
     version: &'static str,
     plural: &'static str,
-    cluster_wide: bool,
 }
 
 const fn resource(group: &'static str, version: &'static str, plural: &'static str) -> Resource {
-    Resource { group, version, plural, cluster_wide: false }
+    Resource { group, version, plural }
 }
 
 pub(super) const NODES: Resource = resource("", "v1", "nodes");
-const NAMESPACES: Resource = resource("", "v1", "namespaces");
+pub(super) const NAMESPACES: Resource = resource("", "v1", "namespaces");
+const CONFIG_MAPS: Resource = resource("", "v1", "configmaps");
+const SECRETS: Resource = resource("", "v1", "secrets");
 pub(super) const EVENTS: Resource = resource("", "v1", "events");
 pub(super) const BUDGETS: Resource = resource("policy", "v1", "poddisruptionbudgets");
 pub(super) const SERVICES: Resource = resource("", "v1", "services");
@@ -38,14 +39,15 @@ pub(super) const NETWORK_POLICIES: Resource = resource("networking.k8s.io", "v1"
 pub(super) const AUTOSCALERS: Resource = resource("autoscaling", "v2", "horizontalpodautoscalers");
 /// Not every cluster has them.
 pub(super) const VERTICAL_AUTOSCALERS: Resource = resource("autoscaling.k8s.io", "v1", "verticalpodautoscalers");
+/// Not every cluster has them.
+const RECREATE_REQUESTS: Resource = resource("apps.kruise.io", "v1alpha1", "containerrecreaterequests");
 pub(super) const CONTROLLER_REVISIONS: Resource = resource("apps", "v1", "controllerrevisions");
 pub(super) const ACCESS_REVIEWS: Resource = resource("authorization.k8s.io", "v1", "selfsubjectaccessreviews");
 pub(super) const SUBJECT_REVIEWS: Resource = resource("authentication.k8s.io", "v1", "selfsubjectreviews");
 
 impl From<&KindSpec> for Resource {
     fn from(facts: &KindSpec) -> Self {
-        let KindSpec { group, version, plural, cluster_wide, .. } = *facts;
-        Self { group, version, plural, cluster_wide }
+        Self { group: facts.group, version: facts.version, plural: facts.plural }
     }
 }
 
@@ -60,6 +62,7 @@ impl From<ObjectKind> for Resource {
         match kind {
             ObjectKind::Workload(kind) => kind.into(),
             ObjectKind::ControllerRevision => CONTROLLER_REVISIONS,
+            ObjectKind::RecreateRequest => RECREATE_REQUESTS,
         }
     }
 }
@@ -68,7 +71,7 @@ impl Resource {
     pub(super) fn describe(self, verb: AccessVerb, namespace: Option<&str>, name: Option<&str>) -> RequestDescription {
         let resource =
             if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) };
-        let namespace = namespace.filter(|_| !self.cluster_wide).map(str::to_owned);
+        let namespace = namespace.filter(|namespace| !namespace.is_empty()).map(str::to_owned);
         let name = name.map(str::to_owned);
         RequestDescription { namespace, name, ..RequestDescription::new(verb, &resource) }
     }
@@ -78,7 +81,8 @@ impl Resource {
             "" => format!("/api/{}", self.version),
             group => format!("/apis/{group}/{}", self.version),
         };
-        if let Some(namespace) = namespace.filter(|_| !self.cluster_wide) {
+        // What is in no namespace has none.
+        if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
             path.push_str("/namespaces/");
             path.push_str(&encode(namespace));
         }
@@ -216,13 +220,6 @@ impl Cluster {
         }
     }
 
-    /// Reads the names of the namespaces that a label selector matches.
-    pub(super) async fn namespaces_of(&self, labels: &str) -> Result<Vec<String>> {
-        let found: Vec<Value> = self.list(NAMESPACES, None, &[("labelSelector", labels)]).await?;
-        let name = |namespace: &Value| Some(namespace.pointer("/metadata/name")?.as_str()?.to_owned());
-        Ok(found.iter().filter_map(name).collect())
-    }
-
     /// Reads the names of the first page of objects, without the objects where the server can leave them out.
     pub(super) async fn list_names(&self, resource: Resource, namespace: Option<&str>) -> Result<Vec<String>> {
         let what = resource.describe(AccessVerb::List, namespace, None);
@@ -291,6 +288,15 @@ impl Cluster {
             Ok(_) => Some(true),
             Err(ClusterError::NotFound { .. }) => Some(false),
             Err(_) => None,
+        }
+    }
+
+    /// Reads a ConfigMap or a Secret; `None` where it is not there.
+    pub async fn configuration(&self, kind: &str, namespace: &str, name: &str) -> Result<Option<Value>> {
+        let resource = if kind == "Secret" { SECRETS } else { CONFIG_MAPS };
+        match self.get(resource, Some(namespace), name).await {
+            Err(ClusterError::NotFound { .. }) => Ok(None),
+            answer => answer.map(Some),
         }
     }
 

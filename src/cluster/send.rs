@@ -14,8 +14,8 @@ use engine::kinds::PODS;
 use engine::rollout::Answer;
 use engine::rollout::patch::{PodPart, PodPatch};
 use engine::rollout::pre_pull::{is_left_behind, process_of};
-use engine::state::durable::ObjectWrite;
 use engine::state::durable::lease::ProcessState;
+use engine::state::durable::{ObjectKind, ObjectWrite};
 
 /// Writes a JSON patch with the strings spelled as Go's `encoding/json` spells those of the objects that the server holds:
 /// the `test` of evanphx/json-patch (`lazyNode.equal`) compares their bytes, and there `<` is `\u003c`.
@@ -51,53 +51,46 @@ impl Cluster {
     /// The server's error, or that of the way to it; [`ClusterError::may_have_been_done`] says whether it may be
     /// stored. For a delete, an object that is gone already is no error.
     pub async fn write(&self, write: &ObjectWrite, field_manager: &str) -> Result<()> {
-        self.write_with(write, &[("fieldManager", field_manager)]).await.map(drop)
+        self.write_with(write, &[("fieldManager", field_manager)]).await
     }
 
     /// Asks whether the server would take a write; nothing is stored. A delete is not asked about.
     pub async fn dry_write(&self, write: &ObjectWrite, field_manager: &str) -> Result<()> {
         match write {
             ObjectWrite::Patch { .. } | ObjectWrite::Create { .. } => {
-                self.written(write, field_manager, true).await.map(drop)
+                self.write_with(write, &[("fieldManager", field_manager), ("dryRun", "All")]).await
             }
             ObjectWrite::Delete { .. } => Ok(()),
         }
     }
 
-    /// Sends a patch or a create once, or asks about it by a dry run; returns the object.
-    pub async fn written(&self, write: &ObjectWrite, field_manager: &str, dry_run: bool) -> Result<Value> {
-        let mut parameters = vec![("fieldManager", field_manager)];
-        if dry_run {
-            parameters.push(("dryRun", "All"));
-        }
-        self.write_with(write, &parameters).await
-    }
-
-    async fn write_with(&self, write: &ObjectWrite, parameters: &[(&str, &str)]) -> Result<Value> {
+    async fn write_with(&self, write: &ObjectWrite, parameters: &[(&str, &str)]) -> Result<()> {
         match write {
             ObjectWrite::Patch { object, operations } => {
                 let body = (PatchKind::Json, json_patch(operations)?);
-                self.patch(object.kind.into(), (&object.namespace, &object.name, None), body, parameters).await
+                self.patch(object.kind.into(), (&object.namespace, &object.name, None), body, parameters)
+                    .await
+                    .map(drop)
             }
             ObjectWrite::Create { kind, namespace, object } => {
-                self.create((*kind).into(), Some(namespace), object, parameters).await
+                self.create((*kind).into(), Some(namespace), object, parameters).await.map(drop)
             }
             ObjectWrite::Delete { object, version } => {
                 let unless_changed = (object.uid.as_str(), version.as_deref());
                 match self.delete(object.kind.into(), &object.namespace, &object.name, unless_changed).await {
-                    Err(ClusterError::NotFound { .. }) => Ok(Value::Null),
-                    answer => answer.map(|()| Value::Null),
+                    Err(ClusterError::NotFound { .. }) => Ok(()),
+                    answer => answer,
                 }
             }
         }
     }
 
-    /// Reads the pods that pull images, whole: those of this process and those that were left behind; and the number of
-    /// the others, whose runs may be active.
-    pub async fn pull_pods(&self, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize)> {
-        let found: Vec<Value> = self.list(PODS.into(), Some(namespace), &[("labelSelector", selector)]).await?;
+    /// Reads what this program has made, whole: pods that pull images, or requests to kruise-daemon. Those of this process
+    /// and those that were left behind; and the number of the others, whose runs may be active.
+    pub async fn left_or_own(&self, kind: ObjectKind, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize)> {
+        let found: Vec<Value> = self.list(kind.into(), Some(namespace), &[("labelSelector", selector)]).await?;
         let (this, now) = (process::this(), self.now());
-        let is_free = |pod: &Value| process_of(pod).as_ref() == Some(&this) || is_nobodys(pod, now.as_deref());
+        let is_free = |object: &Value| process_of(object).as_ref() == Some(&this) || is_nobodys(object, now.as_deref());
         let (free, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(is_free);
         Ok((free, others.len()))
     }
@@ -111,10 +104,10 @@ impl Cluster {
     }
 }
 
-/// Returns whether the run that made a pod that pulls is known to wait for it no more. `now` is the server's time of the read.
-pub(super) fn is_nobodys(pod: &Value, now: Option<&str>) -> bool {
-    let state = process_of(pod).as_ref().map_or(ProcessState::NotKnown, process::state);
-    is_left_behind(pod, state, now)
+/// Returns whether the run that made an object is known to wait for it no more. `now` is the server's time of the read.
+pub(super) fn is_nobodys(object: &Value, now: Option<&str>) -> bool {
+    let state = process_of(object).as_ref().map_or(ProcessState::NotKnown, process::state);
+    is_left_behind(object, state, now)
 }
 
 /// A pod as lists carry it: what is not read is dropped while the answer is parsed, so that thousands stay small.

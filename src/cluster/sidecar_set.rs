@@ -1,57 +1,52 @@
 //! What is read of a SidecarSet: the pods of its selectors, in whatever namespace, and its revisions.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
+use super::Cluster;
 use super::error::Result;
-use super::objects::CONTROLLER_REVISIONS;
+use super::objects::{CONTROLLER_REVISIONS, NAMESPACES};
 use super::send::ListedPod;
-use super::{Cluster, PodScope};
+use super::snapshot::denied;
+use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
 use engine::kinds::PODS;
-use engine::plan::sidecar_set::{self, Found};
+use engine::plan::{Snapshot, sidecar_set};
+use engine::value::selector;
 
 impl Cluster {
-    /// Reads a SidecarSet's pods and revisions.
-    ///
-    /// # Errors
-    /// The server's error about pods and namespaces, or that of the way to it. Revisions that may not be read weaken the answer.
-    pub async fn sidecar_set(&self, set: Workload) -> Result<Found> {
-        let (labels, namespace) = sidecar_set::scope(&set);
-        let selectors = [("labelSelector", labels.as_str())];
-        let pods = self.list::<ListedPod>(PODS.into(), namespace, &selectors);
-        let among = async {
-            match sidecar_set::namespaces(&set) {
-                Some(selector) => Ok(Some(self.namespaces_of(&selector).await?)),
-                None => Ok(None),
-            }
-        };
+    pub(super) async fn with_its_containers(&self, set: Workload) -> Result<Snapshot> {
+        let labels = set.selector().unwrap_or_default();
         let of_it = format!("{}={}", sidecar_set::REVISION_OF, set.reference.name);
-        let selectors = [("labelSelector", of_it.as_str())];
-        let revisions = self.list::<Value>(CONTROLLER_REVISIONS, None, &selectors);
-        let (pods, among, revisions) = futures::join!(pods, among, revisions);
-        let among: Option<BTreeSet<String>> = among?.map(|names| names.into_iter().collect());
-        let pods = pods?.into_iter().map(|ListedPod(pod)| pod);
-        let pods = pods.filter(|pod| among.as_ref().is_none_or(|among| among.contains(&pod.key.namespace))).collect();
-        let (revisions, not_read) = match revisions {
-            Ok(revisions) => (revisions, None),
-            Err(error) => (
-                Vec::new(),
-                Some(format!(
-                    "the revisions of the SidecarSet could not be read ({error}), so it is not known which field keeps a pod from being updated"
-                )),
-            ),
-        };
-        let mut found = sidecar_set::found(set, pods, revisions);
-        found.live.not_read.extend(not_read);
-        found.live.surroundings.server_now = self.now();
-        Ok(found)
+        let (selectors, of_it) = ([("labelSelector", labels.as_str())], [("labelSelector", of_it.as_str())]);
+        let pods = self.list::<ListedPod>(PODS.into(), None, &selectors);
+        let revisions = self.list::<Value>(CONTROLLER_REVISIONS, None, &of_it);
+        let (pods, revisions, namespaces) = futures::join!(pods, revisions, self.namespaces_of(&set));
+        let (mut not_allowed, mut not_read) = (Vec::new(), None);
+        let mut refuse = |error| denied(error).map(|refused| not_allowed.push(refused));
+        let pods = pods.or_else(|error| refuse(error).map(|()| Vec::new()))?;
+        let namespaces = namespaces.or_else(|error| refuse(error).map(|()| None))?;
+        let is_in = |pod: &Pod| namespaces.as_ref().is_none_or(|among| among.contains(&pod.key.namespace));
+        let revisions = revisions.unwrap_or_else(|error| {
+            not_read = Some(format!(
+                "the revisions of the SidecarSet could not be read ({error}), so it is not known which field keeps a pod from being updated"
+            ));
+            Vec::new()
+        });
+        let pods = pods.into_iter().map(|ListedPod(pod)| pod).filter(is_in).collect();
+        let mut live = sidecar_set::assembled(set, pods, revisions);
+        live.not_read.extend(not_read);
+        live.surroundings.denied = not_allowed;
+        Ok(live)
     }
 
-    /// Returns where its pods are watched.
-    pub fn scope_of_sidecar_set(set: &Workload) -> PodScope {
-        let (labels, namespace) = sidecar_set::scope(set);
-        PodScope::LabelsIn(namespace.map(str::to_owned), labels)
+    /// Reads the namespaces that its pods can be in; `None` is all of them.
+    async fn namespaces_of(&self, set: &Workload) -> Result<Option<Vec<String>>> {
+        if let Some(one) = set.object.pointer("/spec/namespace").and_then(Value::as_str).filter(|one| !one.is_empty()) {
+            return Ok(Some(vec![one.to_owned()]));
+        }
+        let Some(labels) = set.object.pointer("/spec/namespaceSelector").map(selector::query) else { return Ok(None) };
+        let found: Vec<Value> = self.list(NAMESPACES, None, &[("labelSelector", &labels)]).await?;
+        let name = |namespace: &Value| Some(namespace.pointer("/metadata/name")?.as_str()?.to_owned());
+        Ok(Some(found.iter().filter_map(name).collect()))
     }
 }

@@ -30,8 +30,6 @@ use engine::rollout::Observation;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PodScope {
     Labels(String),
-    /// Of labels in this namespace, in place of the workload's; in all of them for `None`.
-    LabelsIn(Option<String>, String),
     Name(String),
 }
 
@@ -60,25 +58,20 @@ struct Watching {
 }
 
 impl Cluster {
-    /// Watches pods. An error item says that the watch was lost; a relist follows once it is back.
+    /// Watches pods, of a workload that is in no namespace in all of them. An error item says that the watch was lost; a relist follows once it is back.
     pub fn watch(&self, namespace: &str, scope: &PodScope) -> WatchedPods {
         let resource = ApiResource::erase::<ApiPod>(&());
         let config = match scope {
-            PodScope::Labels(selector) | PodScope::LabelsIn(_, selector) => watcher::Config::default().labels(selector),
+            PodScope::Labels(selector) => watcher::Config::default().labels(selector),
             PodScope::Name(name) => watcher::Config::default().fields(&format!("metadata.name={name}")),
         };
-        let namespace = match scope {
-            PodScope::LabelsIn(namespace, _) => namespace.as_deref(),
-            PodScope::Labels(_) | PodScope::Name(_) => Some(namespace),
-        };
-        let client = self.client.clone();
         let watching = Watching {
             api: match namespace {
-                Some(namespace) => Api::namespaced_with(client, namespace, &resource),
-                None => Api::all_with(client, &resource),
+                "" => Api::all_with(self.client.clone(), &resource),
+                namespace => Api::namespaced_with(self.client.clone(), namespace, &resource),
             },
             config,
-            what: Resource::from(PODS).describe(AccessVerb::Watch, namespace, None),
+            what: Resource::from(PODS).describe(AccessVerb::Watch, Some(namespace), None),
             events: None,
             listed: Vec::new(),
             pause: Duration::ZERO,

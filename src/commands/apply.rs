@@ -1,14 +1,13 @@
 //! `apply`: plan, ask, patch, follow to the end.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::planning::{Planned, Purpose};
 use super::rolling::Rolling;
 use super::saved::Reread;
-use super::sidecar_set::{self, Wanted};
-use super::{Shell, approve, plan, planning, saved, targets};
+use super::{Shell, approve, hand_over, plan, planning, saved, sidecar_set, targets};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
-use crate::cluster::Nodes;
 use crate::error::Result;
 use crate::render::{Meaning, PlanFormat, StreamFormat};
 use engine::k8s::permissions::ClusterCommand;
@@ -19,14 +18,12 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
     if let Some(file) = &args.plan {
         return saved_plan(file, args, global, shell).await;
     }
-    let asked = targets::read_change(&args.change, shell).await?;
-    if let Some(wanted) = Wanted::of(&asked, &args.change.targets)? {
-        return sidecar_set::apply(wanted, args, global, shell).await;
+    if args.if_possible {
+        return hand_over::apply(args, global, shell).await;
     }
     let ask_server = args.act.dry_run != DryRun::Client;
-    let (command, nodes) = (ClusterCommand::Apply, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
-    let planned = planning::make(asked, (&args.change, &args.policy), global, &purpose, shell).await?;
+    let purpose = Purpose::of(ClusterCommand::Apply, &args.field_manager, ask_server);
+    let planned = planning::make(&args.change, &args.policy, global, &purpose, shell).await?;
     plan::show_stream(&planned, &args.act, shell)?;
     shell.tell_notices();
     if let Some(end) = planned.ends_here(args.act.dry_run, shell) {
@@ -44,11 +41,13 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
 }
 
 async fn carry_out(planned: Planned, field_manager: &str, args: &ApplyArgs, shell: &Shell) -> Result<EndResult> {
-    let Planned { plan, lives, cluster, id, .. } = planned;
+    let Planned { plan, lives, cluster, id, manifests, .. } = planned;
     let writer = (args.act.output, field_manager);
+    sidecar_set::write((&plan, &lives), &cluster, field_manager).await?;
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     write_to_the_owner(&mut rolling, &args.owner, &plan, shell);
     rolling.on_deferred = args.resize.deferred;
+    rolling.manifests = Arc::new(manifests);
     rolling.each((plan, lives), &id, shell).await
 }
 

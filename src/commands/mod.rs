@@ -7,6 +7,7 @@ mod complete;
 mod diff;
 mod explain;
 mod follow;
+mod hand_over;
 mod hash;
 mod meant;
 mod next;
@@ -20,6 +21,7 @@ mod reading;
 mod recording;
 pub mod reference;
 mod release;
+mod release_fields;
 mod resume;
 mod rolling;
 mod saved;
@@ -94,7 +96,8 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others print something, and that is all")]
 fn is_answer(command: &Command) -> bool {
     match command {
-        Command::Plan(args) => args.detailed_exitcode,
+        Command::Plan(args) => args.detailed_exitcode || args.hand_over,
+        Command::ReleaseFields(_) => true,
         Command::Rbac(args) => args.check,
         Command::Status(args) => args.exit_code,
         other => reports_as(other).is_some(),
@@ -141,6 +144,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending> {
         Some(Command::Abort(args)) if args.release => release::run(&args.resume, &cli.global, shell).await,
         Some(Command::Abort(args)) => resume::run(&args.resume, Some(Direction::Back), &cli.global, shell).await,
         Some(Command::Undo(args)) => undo::run(&args, &cli.global, shell).await,
+        Some(Command::ReleaseFields(args)) => release_fields::run(&args, &cli.global, shell).await,
         Some(Command::Follow(args)) => follow::run(&args, &cli.global, shell).await,
         Some(Command::Status(args)) => status::run(&args, &cli.global, shell).await,
         Some(Command::History(args)) => status::history(&args, &cli.global, shell).await,

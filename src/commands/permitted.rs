@@ -47,7 +47,10 @@ impl<'c> Permitted<'c> {
     pub(super) async fn check(&mut self, goal: &Goal, shell: &Shell) -> Result<()> {
         let workload = &goal.workload;
         let resizes = goal.pods.iter().any(|pod| pod.fields.resizes());
-        match self.denied(workload, Deed { pods_only: goal.owner.is_none(), resizes }).await {
+        match self
+            .denied(workload, Deed { pods_only: goal.owner.is_none(), resizes, by_request: goal.by_request })
+            .await
+        {
             Ok(denied) if denied.is_empty() => Ok(()),
             Ok(denied) => {
                 let reasons: Vec<Reason> = denied.iter().map(|denied| denied.reason(workload)).collect();
@@ -111,12 +114,9 @@ pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell)
     if args.pods_only && !command.has_pods_only() {
         return Err(CommandError::usage(format!("--pods-only makes no difference to {}", command.word())));
     }
-    let takes_it = matches!(
-        command,
-        ClusterCommand::Plan | ClusterCommand::Apply | ClusterCommand::Follow | ClusterCommand::Status
-    );
-    if args.kind.0.is_some_and(WorkloadKind::is_sidecar_set) && !takes_it {
-        return Err(sidecar_set::refused());
+    use ClusterCommand::{Apply, Follow, Plan, Status};
+    if !matches!(command, Plan | Apply | Follow | Status) {
+        sidecar_set::refuse(args.kind.0)?;
     }
     let kinds = args.kind.0.map_or_else(|| WorkloadKind::built_in().collect(), |kind| vec![kind]);
     let asked = Asked { command, kinds, pods_only: args.pods_only };

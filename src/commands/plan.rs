@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use super::planning::{Planned, Purpose};
-use super::sidecar_set::{self, Wanted};
-use super::{Shell, approve, planning, saved, targets};
+use super::{Shell, approve, hand_over, planning, saved};
 use crate::cli::{ActArgs, DryRun, GlobalArgs, PlanArgs};
 use crate::cluster::Nodes;
 use crate::error::{CommandError, ErrorKind, Result};
@@ -16,10 +15,6 @@ use engine::plan::Plan;
 use engine::state::outcome::EndResult;
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
-    let asked = targets::read_change(&args.change, shell).await?;
-    if let Some(wanted) = Wanted::of(&asked, &args.change.targets)? {
-        return sidecar_set::plan(wanted, args, global, shell).await;
-    }
     let nodes = match args.output {
         PlanFormat::Wide | PlanFormat::Json | PlanFormat::Yaml => Nodes::OfEveryPod,
         PlanFormat::Text | PlanFormat::Name | PlanFormat::Markdown => Nodes::WhereDecisive,
@@ -31,8 +26,15 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         ask_server,
         nodes,
         shows_kubelets: args.output == PlanFormat::Wide,
+        goes_first: args.hand_over,
     };
-    let made = planning::make(asked, (&args.change, &args.policy), global, &purpose, shell).await;
+    if args.hand_over {
+        hand_over::require_manifests(&args.change.targets, "--hand-over")?;
+        if !ask_server {
+            return Err(CommandError::usage("--hand-over asks the server, and --dry-run=client does not"));
+        }
+    }
+    let made = planning::make(&args.change, &args.policy, global, &purpose, shell).await;
     let planned = match made {
         Err(error) if error.kind == ErrorKind::NothingFound && args.out.is_some() => {
             let message = format!("no plan was saved: no resources {}", error.message);
@@ -62,7 +64,11 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
         // Documents carry the reason and its hint; names are for a script.
         PlanFormat::Json | PlanFormat::Yaml | PlanFormat::Name | PlanFormat::Markdown => {}
     }
-    Ok(if args.detailed_exitcode { planned.plan.result() } else { EndResult::Complete })
+    Ok(match args.hand_over {
+        true if !hand_over::is_clean(&planned) => EndResult::Changes,
+        false if args.detailed_exitcode => planned.plan.result(),
+        _ => EndResult::Complete,
+    })
 }
 
 /// Shows a plan, and the time when it was made: the result on stdout, warnings on stderr. `is_refused`: it was to be carried

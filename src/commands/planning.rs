@@ -4,34 +4,43 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 
+use serde_json::Value;
+
 use super::Shell;
+use super::hand_over;
 use super::meant;
 use super::next::Invocation;
 use super::permitted::Permitted;
 use super::preview::first_write;
 use super::pulls;
 use super::reading;
+use super::sidecar_set;
 use super::targets;
-use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs};
+use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::error::CommandError;
 use crate::render::Meaning;
-use engine::change::reason::Warning;
-use engine::k8s::names::{ContainerName, RolloutId};
+use engine::change::reason::{Reason, Warning};
+use engine::k8s::names::{ContainerName, PodKey, RolloutId, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::workload::Workload;
 use engine::plan::{
-    self, AdmittedPod, ContainerOrderError, DryRun, Intent, Options, PatchAnswer, Plan, Snapshot, Start, Subset,
-    Verdict, WorkloadPlan, offline,
+    self, AdmittedPod, ContainerOrderError, DryRun, Intent, Options, PatchAnswer, Plan, RolloutState, Snapshot, Start,
+    Subset, Validation, Verdict, WorkloadPlan, offline,
 };
 use engine::rollout::drain::DrainBy;
+use engine::rollout::{Goal, create_request};
+use engine::state::durable::ObjectWrite;
 use engine::state::hook::Hooks;
 use engine::state::outcome::EndResult;
 use engine::status::status;
 
 /// Questions at once.
 const AT_ONCE: usize = 10;
+
+/// Requests to kruise-daemon that are asked about, at most.
+const REQUESTS_ASKED: usize = 50;
 
 /// A plan, and what it was made from.
 pub(super) struct Planned {
@@ -42,7 +51,12 @@ pub(super) struct Planned {
     pub(super) id: RolloutId,
     /// When it was made (RFC 3339); `None` of one that was saved.
     pub(super) now: Option<String>,
+    /// The manifests that were planned for; none for images by hand.
+    pub(super) manifests: Manifests,
 }
+
+/// The manifests of workloads, as they were given.
+pub(super) type Manifests = BTreeMap<WorkloadRef, (Value, Validation)>;
 
 impl Planned {
     pub(super) fn shown(&self) -> (&Plan, Option<&str>) {
@@ -94,24 +108,68 @@ pub(super) struct Purpose<'a> {
     pub(super) ask_server: bool,
     pub(super) nodes: Nodes,
     pub(super) shows_kubelets: bool,
+    /// The manifests are applied by another tool afterwards: what is not there yet, or half done by a run that is gone, is no
+    /// error, and what they change beside the workloads counts.
+    pub(super) goes_first: bool,
+}
+
+impl<'a> Purpose<'a> {
+    /// The purpose of a command that carries its plan out.
+    pub(super) fn of(command: ClusterCommand, field_manager: &'a str, ask_server: bool) -> Self {
+        let nodes = Nodes::WhereDecisive;
+        Self { command, field_manager, ask_server, nodes, shows_kubelets: false, goes_first: false }
+    }
 }
 
 /// Reads, compares, and asks the server whether it would accept exactly these patches.
 pub(super) async fn make(
-    asked: targets::Asked,
-    (change, policy): (&ChangeArgs, &PolicyArgs),
+    change: &ChangeArgs,
+    policy: &PolicyArgs,
     global: &GlobalArgs,
     purpose: &Purpose<'_>,
     shell: &mut Shell,
 ) -> Result<Planned, CommandError> {
     let options = Options { shows_kubelets: purpose.shows_kubelets, ..options(policy)? };
-    let skipped = asked.skipped().to_vec();
+    let asked = targets::read_change(change, shell).await?;
     let cluster = shell.connect(global).await?;
-    let found = targets::find_or_new(asked, &change.targets, global, &cluster).await?;
+    of(asked, (&change.targets, global), cluster, (&options, purpose), shell).await
+}
+
+/// The same for what was read of the command line.
+pub(super) async fn of(
+    asked: targets::Asked,
+    (args, global): (&TargetArgs, &GlobalArgs),
+    cluster: Cluster,
+    (options, purpose): (&Options, &Purpose<'_>),
+    shell: &Shell,
+) -> Result<Planned, CommandError> {
+    let skipped = asked.skipped().to_vec();
+    let configuration = asked.configuration();
+    let found = targets::find_or_new(asked, (args, purpose.goes_first), global, &cluster).await?;
     targets::refuse_ambiguous(&found.workloads)?;
+    sidecar_set::refuse_flags(&found.workloads, options, shell)?;
     let new: Vec<WorkloadPlan> =
-        found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, &options)).collect();
-    let mut planned = make_for(found.workloads, cluster, &options, purpose, shell).await?;
+        found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, options)).collect();
+    let manifests = found.workloads.iter().filter_map(|(workload, intent)| match intent {
+        Intent::Manifest(plan::Manifest::Given { object, validation }) => {
+            Some((workload.reference.clone(), (object.clone(), *validation)))
+        }
+        Intent::Manifest(plan::Manifest::Stored { .. } | plan::Manifest::Refused { .. })
+        | Intent::None
+        | Intent::Images(_)
+        | Intent::Undo { .. }
+        | Intent::Restart { .. } => None,
+    });
+    let manifests = manifests.collect();
+    let mut planned = make_for(found.workloads, cluster, options, purpose, shell).await?;
+    planned.manifests = manifests;
+    if purpose.goes_first {
+        // The tool is known, and what it does next is said as such.
+        let workloads = planned.plan.workloads.iter_mut();
+        workloads.for_each(|plan| plan.warnings.retain(|warning| warning.tool().is_none()));
+        hand_over::warn_of_configuration(&mut planned, &configuration).await;
+    }
+    hand_over::foretell(&mut planned, purpose).await;
     // Behind the others, which are paired with what was read of them.
     planned.plan.workloads.extend(new);
     planned.plan.skipped = skipped;
@@ -139,8 +197,11 @@ pub(super) async fn make_for(
     let mut workloads = Vec::new();
     let mut lives = Vec::new();
     for (intent, mut live) in read {
+        // A hook that was killed is run again, and finds its own rollout.
+        let is_left = purpose.goes_first && plan::rollout_state(&live) == RolloutState::Unfinished;
+        let options = Options { take_over: options.take_over || is_left, ..options.clone() };
         let build =
-            |live: &Snapshot| plan::build(&intent, live, options).map_err(|error| reading::not_reported(live, &error));
+            |live: &Snapshot| plan::build(&intent, live, &options).map_err(|error| reading::not_reported(live, &error));
         let mut plan = built(&build, &mut live, purpose, &cluster).await?;
         if plan.verdict == Verdict::InPlace {
             let denied = permitted.of_plan(&plan).await;
@@ -164,7 +225,7 @@ pub(super) async fn make_for(
     }
     let plan = Plan { workloads, skipped: Vec::new() };
     check_order(&plan, &found, options)?;
-    Ok(Planned { plan, lives, cluster, id, now: Some(now) })
+    Ok(Planned { plan, lives, cluster, id, now: Some(now), manifests: Manifests::new() })
 }
 
 /// Reads the workloads with what their namespaces and the server have to do with it; also returns when that was.
@@ -200,7 +261,7 @@ async fn read(
 /// Says of what could not be read which Role allows it.
 fn name_role(live: &mut Snapshot, purpose: &Purpose<'_>, options: &Options) {
     let kind = live.workload.reference.kind;
-    let role = Asked::role(purpose.command, kind, Deed { pods_only: options.pods_only, resizes: false });
+    let role = Asked::role(purpose.command, kind, Deed { pods_only: options.pods_only, ..Deed::default() });
     let not_read = live.surroundings.denied.iter_mut().chain(&mut live.surroundings.revisions_denied);
     not_read.for_each(|denied| denied.role = Some(role.clone()));
 }
@@ -258,7 +319,8 @@ async fn asked(
 
 /// Asks each namespace once, whatever the number of its workloads.
 async fn namespaces(found: &[(Workload, Intent)], cluster: &Cluster) -> BTreeMap<String, NamespaceFacts> {
-    let asked: BTreeSet<&str> = found.iter().map(|(workload, _)| workload.reference.namespace.as_str()).collect();
+    let mut asked: BTreeSet<&str> = found.iter().map(|(workload, _)| workload.reference.namespace.as_str()).collect();
+    asked.remove("");
     let questions = asked
         .into_iter()
         .map(|namespace| async move { (namespace.to_owned(), cluster.namespace_facts(namespace).await) });
@@ -326,7 +388,7 @@ fn check_order(plan: &Plan, found: &[(Workload, Intent)], options: &Options) -> 
         match intent {
             Intent::Images(images) if images.all.is_some() => named.extend(options.container_order.iter().cloned()),
             Intent::Images(images) => named.extend(images.by_container.keys().cloned()),
-            Intent::Restart { containers } => named.extend(containers.iter().cloned()),
+            Intent::Restart { containers, .. } => named.extend(containers.iter().cloned()),
             Intent::None | Intent::Manifest(_) | Intent::Undo { .. } => {}
         }
     }
@@ -360,13 +422,52 @@ pub(super) async fn dry_run(
     let goal = plan.goal(id, &Start { field_manager: field_manager.to_owned(), ..Start::default() });
     let lacking = pulls::find(&goal.pods, live, plan.pre_pull, cluster);
     let owner_refused = owner_refused(plan, live, cluster, (id, field_manager));
-    let (lacking, answers, owner_refused) = futures::join!(lacking, answers, owner_refused);
+    let requests = requests_refused(&goal, live, cluster);
+    let (lacking, answers, owner_refused, requests) = futures::join!(lacking, answers, owner_refused, requests);
     let pulls_denied = if lacking.pulls.is_empty() { None } else { permitted.pulls_for(&plan.workload).await };
     let asked_pulls = match pulls_denied {
         None => pulls::ask(&goal, lacking.pulls.clone(), cluster).await,
         Some(_) => Vec::new(),
     };
-    Ok(DryRun { is_way_back: false, answers: answers?, owner_refused, asked_all, lacking, pulls_denied, asked_pulls })
+    Ok(DryRun {
+        is_way_back: false,
+        answers: answers?,
+        requests_refused: requests?,
+        owner_refused,
+        asked_all,
+        lacking,
+        pulls_denied,
+        asked_pulls,
+    })
+}
+
+/// Asks about the very requests to kruise-daemon that would be created: their webhook knows which containers it restarts.
+async fn requests_refused(
+    goal: &Goal,
+    live: &Snapshot,
+    cluster: &Cluster,
+) -> Result<Vec<(PodKey, Reason)>, ClusterError> {
+    let wanted = goal.pods.iter().filter(|_| goal.by_request).take(REQUESTS_ASKED);
+    let pods = wanted.filter_map(|wanted| Some((wanted, live.pods.iter().find(|pod| pod.key == wanted.key)?)));
+    let requests = pods.map(|(wanted, pod)| {
+        let containers = wanted.containers.keys().cloned().collect();
+        (pod.key.clone(), create_request(goal, pod, &containers))
+    });
+    let ask = |(pod, request): (PodKey, ObjectWrite)| async move {
+        let Err(error) = cluster.dry_write(&request, &goal.field_manager).await else { return Ok(None) };
+        if matches!(error, ClusterError::UnknownResource { .. }) {
+            return Ok(Some((pod, Reason::KruiseNotInstalled)));
+        }
+        let message = error.to_string();
+        let is_refusal = error.lacks_webhook() || matches!(not_taken(error)?, PatchAnswer::Refused { .. });
+        Ok(is_refusal.then(|| (pod, Reason::AdmissionRefused { message, others: Vec::new() })))
+    };
+    stream::iter(requests.collect::<Vec<_>>())
+        .map(ask)
+        .buffered(AT_ONCE)
+        .try_filter_map(|refused| async { Ok::<_, ClusterError>(refused) })
+        .try_collect()
+        .await
 }
 
 /// Asks about the first write to a custom resource: its own webhooks judge that, or are not there.
@@ -376,12 +477,14 @@ async fn owner_refused(
     cluster: &Cluster,
     (id, field_manager): (&RolloutId, &str),
 ) -> Option<String> {
-    if plan.workload.kind.is_built_in() || plan.durable.is_none() {
-        return None;
-    }
-    let start = Start { field_manager: field_manager.to_owned(), ..Start::default() };
-    let goal = plan.durable_goal(id, live, &start);
-    let (_, write) = first_write(&goal, live)?;
+    let write = match &plan.durable {
+        None if plan.workload.kind.is_sidecar_set() => plan::sidecar_set::write(plan, live)?,
+        Some(_) if !plan.workload.kind.is_built_in() => {
+            let start = Start { field_manager: field_manager.to_owned(), ..Start::default() };
+            first_write(&plan.durable_goal(id, live, &start), live)?.1
+        }
+        Some(_) | None => return None,
+    };
     let error = cluster.dry_write(&write, field_manager).await.err()?;
     let message = error.to_string();
     let is_refusal = error.lacks_webhook() || matches!(not_taken(error), Ok(PatchAnswer::Refused { .. }));
@@ -390,7 +493,7 @@ async fn owner_refused(
 
 /// What an error says of the patch, unless it says nothing of it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the patch was not judged")]
-pub(super) fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
+fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
     match error {
         ClusterError::Forbidden { message, .. } => Ok(PatchAnswer::Denied { message }),
         ClusterError::AdmissionDenied { message }

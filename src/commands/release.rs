@@ -4,13 +4,19 @@ use super::rolling::Rolling;
 use super::several::Job;
 use super::{Shell, approve, planning, targets};
 use crate::cli::{DryRun, GlobalArgs, ResumeArgs};
-use crate::cluster::Nodes;
+use crate::cluster::error::ClusterError;
+use crate::cluster::{Nodes, answer};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::Meaning;
 use engine::k8s::workload::Workload;
 use engine::plan::{self, RolloutState, Snapshot};
+use engine::rollout::Answer;
+use engine::state::durable::ObjectWrite;
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, kubectl};
+
+/// How often the removal is tried where objects change meanwhile.
+const MAX_TRIES: u32 = 5;
 
 pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let why = "abort --release restores no image; pass only the workload";
@@ -31,21 +37,11 @@ impl Rolling<'_> {
     async fn release(&self, workload: Workload, yes: bool, shell: &Shell) -> Result<bool> {
         let mut live = self.cluster.live(workload, Nodes::Nowhere).await?;
         planning::read_services(&mut live, self.cluster).await;
-        let workload = &live.workload.reference;
-        match plan::rollout_state(&live) {
-            RolloutState::None => {
-                shell.note(&format!("{workload}: no rollout of kubectl-inplace holds it"));
-                return Ok(false);
-            }
-            state @ (RolloutState::Active | RolloutState::MaybeActive) if !self.start.take_over => {
-                let is = if state == RolloutState::Active { "is active" } else { "may be active" };
-                let error = CommandError::new(ErrorKind::Held, format!("{workload}: the run of its rollout {is}"));
-                return Err(error.hint("stop that run first, or say --take-over as well"));
-            }
-            RolloutState::Active | RolloutState::MaybeActive | RolloutState::Unfinished => {}
-            RolloutState::Superseded(_) | RolloutState::Unclear(_) => {}
+        let workload = live.workload.reference.clone();
+        if !self.may_release(&live, shell)? {
+            return Ok(false);
         }
-        let writes = plan::release(&live, &self.start);
+        let mut writes = plan::release(&live, &self.start);
         if self.dry_run == DryRun::Server {
             for write in &writes {
                 self.cluster.dry_write(write, &self.start.field_manager).await?;
@@ -58,8 +54,24 @@ impl Rolling<'_> {
             return Ok(true);
         }
         approve::confirm(&format!("Release {workload} from its rollout"), self.cluster, yes, shell)?;
-        for write in &writes {
-            self.cluster.write(write, &self.start.field_manager).await?;
+        // Its controller writes too: where an object has changed since it was read, what is left to remove is read again.
+        let mut tries = 1;
+        loop {
+            match self.write_all(&writes).await {
+                Err(error) if tries < MAX_TRIES && matches!(answer(&error), Answer::Conflict { .. }) => {
+                    tries += 1;
+                    live = self.cluster.live(self.cluster.workload(&workload).await?, Nodes::Nowhere).await?;
+                    planning::read_services(&mut live, self.cluster).await;
+                    if !self.may_release(&live, shell)? {
+                        break;
+                    }
+                    writes = plan::release(&live, &self.start);
+                }
+                result => {
+                    result?;
+                    break;
+                }
+            }
         }
         self.say_what_follows(&live, shell).await;
         // Pods that the rollout had taken out of their Services come back.
@@ -68,6 +80,34 @@ impl Rolling<'_> {
             self.all(vec![Job { goal: Some(goal), live, expected: None }], shell).await?;
         }
         Ok(true)
+    }
+
+    async fn write_all(&self, writes: &[ObjectWrite]) -> Result<(), ClusterError> {
+        for write in writes {
+            self.cluster.write(write, &self.start.field_manager).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a rollout holds it, and no run may be carrying that out unless it is to be taken over.
+    fn may_release(&self, live: &Snapshot, shell: &Shell) -> Result<bool> {
+        let workload = &live.workload.reference;
+        match plan::rollout_state(live) {
+            RolloutState::None => {
+                shell.note(&format!("{workload}: no rollout of kubectl-inplace holds it"));
+                Ok(false)
+            }
+            state @ (RolloutState::Active | RolloutState::MaybeActive) if !self.start.take_over => {
+                let is = if state == RolloutState::Active { "is active" } else { "may be active" };
+                let error = CommandError::new(ErrorKind::Held, format!("{workload}: the run of its rollout {is}"));
+                Err(error.hint("stop that run first, or say --take-over as well"))
+            }
+            RolloutState::Active
+            | RolloutState::MaybeActive
+            | RolloutState::Unfinished
+            | RolloutState::Superseded(_)
+            | RolloutState::Unclear(_) => Ok(true),
+        }
     }
 
     async fn say_what_follows(&self, before: &Snapshot, shell: &Shell) {

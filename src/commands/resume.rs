@@ -17,10 +17,12 @@ use engine::change::reason::Warning;
 use engine::k8s::names::ContainerName;
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
+use engine::kinds::PODS;
 use engine::plan::updates::{Course, updates};
 use engine::plan::{self, ContainerOrderError, Intent, ResumeError, Snapshot, Start};
 use engine::rollout::pre_pull::Pull;
 use engine::rollout::{self, Goal};
+use engine::state::durable::ObjectKind;
 use engine::state::durable::lock::Lock;
 use engine::state::hook::HookPhase;
 use engine::state::outcome::EndResult;
@@ -191,7 +193,8 @@ fn say_what_undoes(live: &Snapshot, rolling: &Rolling<'_>, shell: &Shell) {
 /// A run that was killed while nodes pulled has left no lock, only the pods that pull.
 async fn remove_pull_pods(live: &Snapshot, cluster: &Cluster, field_manager: &str, shell: &Shell) {
     let workload = &live.workload.reference;
-    let (found, others) = match cluster.pull_pods(&workload.namespace, &rollout::pull_pods_of(workload)).await {
+    let pods = ObjectKind::Workload(PODS);
+    let (found, others) = match cluster.left_or_own(pods, &workload.namespace, &rollout::pull_pods_of(workload)).await {
         Ok(found) => found,
         Err(error) => {
             shell.note(&format!("{workload}: it is not known whether pods that pulled images are left: {error}"));
@@ -255,7 +258,7 @@ fn warn(live: &Snapshot, goal: &Goal, shell: &Shell) {
     let of_pods = plan::held_back(live, goal).into_iter().chain(plan::missing_labels(live, live.pods.iter()));
     let images = goal.lock.rollout.directed().images;
     let images: Vec<String> = images.into_iter().map(|(name, image)| format!("{name}={}", image.to)).collect();
-    let manager = if images.is_empty() { None } else { plan::manager(live, images) };
+    let manager = if images.is_empty() { None } else { plan::manager(&live.workload, images) };
     for warning in plan::not_read(live).chain(of_pods).chain(manager) {
         say_warning(goal, &warning, shell);
     }
@@ -264,6 +267,7 @@ fn warn(live: &Snapshot, goal: &Goal, shell: &Shell) {
 fn say_warning(goal: &Goal, warning: &Warning, shell: &Shell) {
     let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
     shell.say(Meaning::Waiting, "Warning:", &text);
+    warning.recipe(&goal.workload).iter().for_each(|line| shell.say(Meaning::Plain, " ", line));
 }
 
 /// For a rollout that began without budgets: a user who resumes it may not know.

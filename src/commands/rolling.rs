@@ -1,11 +1,14 @@
 //! What `apply`, `restart`, `undo`, `resume` and `abort` have in common: a goal is carried out and followed to its end.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::next::{Invocation, MOST_PODS, Verb};
+use super::planning::Manifests;
 use super::recording::{RecordTo, tell_trouble};
 use super::several::Job;
+use super::sidecar_set;
 use super::undo::say_what_goes_back_keeps;
 use super::witness::Witness;
 use super::{Shell, approve, planning};
@@ -20,6 +23,7 @@ use engine::k8s::names::{ContainerName, RolloutId};
 use engine::plan::{
     self, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan, way_back,
 };
+use engine::report::hand_over::HandOver;
 use engine::report::progress::UpdatePhase;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::drain::DrainBy;
@@ -53,6 +57,8 @@ pub(super) struct Rolling<'a> {
     pub(super) on_deferred: Option<OnDeferred>,
     /// How the rollout ended that is taken back by itself.
     pub(super) after: Option<EndResult>,
+    /// What was applied, where that were manifests: their tool applies them next.
+    pub(super) manifests: Arc<Manifests>,
 }
 
 impl<'a> Rolling<'a> {
@@ -90,6 +96,7 @@ impl<'a> Rolling<'a> {
             dry_run: DryRun::None,
             on_deferred: None,
             after: None,
+            manifests: Arc::default(),
         }
     }
 
@@ -101,12 +108,16 @@ impl<'a> Rolling<'a> {
         id: &RolloutId,
         shell: &Shell,
     ) -> Result<EndResult, CommandError> {
-        let jobs = plan.workloads.into_iter().zip(lives).map(|(plan, live)| Job {
+        let jobs = plan.workloads.into_iter().zip(lives).map(|(plan, live)| self.job_of(&plan, live, id));
+        self.all(jobs.collect(), shell).await
+    }
+
+    pub(super) fn job_of(&self, plan: &WorkloadPlan, live: Snapshot, id: &RolloutId) -> Job {
+        Job {
             goal: (plan.verdict == Verdict::InPlace).then(|| plan.durable_goal(id, &live, &self.start)),
             expected: plan.estimate().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             live,
-        });
-        self.all(jobs.collect(), shell).await
+        }
     }
 
     /// Carries out one goal, and takes it back where that is asked for after a failure. `expected` is how long the plan
@@ -164,7 +175,12 @@ impl<'a> Rolling<'a> {
 
     /// A restart is never done already: the command that goes on names the pods that were not restarted.
     fn tell_the_others(&self, goal: &Goal, outcome: &Outcome, shell: &Shell) {
-        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, UpdatePhase::Waiting);
+        // By request, a pod is patched before anything restarts.
+        let is_as_before = |end: &PodEnd| {
+            let asked = matches!(end.phase, UpdatePhase::Restarting { .. } | UpdatePhase::Failing(_));
+            goal.by_request && asked && end.containers.iter().any(|container| !container.changed)
+        };
+        let waits = |end: &&PodEnd| !end.patched && matches!(end.phase, UpdatePhase::Waiting) || is_as_before(end);
         let pods: Vec<&str> = outcome.pods.iter().filter(waits).map(|end| end.pod.name.as_str()).collect();
         if pods.is_empty() || pods.len() > MOST_PODS {
             return;
@@ -228,7 +244,11 @@ impl<'a> Rolling<'a> {
                 }
                 Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
             }
-        } else if live.pods.iter().all(|pod| UpdateRecord::of(pod).is_none_or(|record| record.id != *goal.id())) {
+        } else if live
+            .pods
+            .iter()
+            .all(|pod| UpdateRecord::of_rollout(pod, goal.id()).is_none_or(|record| !record.changes_pods()))
+        {
             shell.note(&format!("{}: this run changed no pod, so it has nothing to roll back", goal.workload));
             let before = Intent::Undo { to: None, pin_digest: false };
             let before = plan::build(&before, &live, &plan::Options::default());
@@ -296,13 +316,15 @@ impl<'a> Rolling<'a> {
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
-        let next = NextSteps { expected, after: self.after, ..unless_of_no_use(self.next(goal), goal, &live) };
+        let next = sidecar_set::next(self.next(goal), (goal, &live), &self.invocation, shell);
+        let next = NextSteps { expected, after: self.after, ..unless_of_no_use(next, goal, &live) };
         let mut recorder = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         drop(live);
         let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recorder).await?;
+        outcome.hand_over = self.next_apply(&outcome).await;
         if !witness.end(self.cluster, &mut outcome).await? {
             shell.tell_the_end(goal, &next, &outcome);
         }
@@ -311,6 +333,17 @@ impl<'a> Rolling<'a> {
         tell_trouble(&mut recorder, shell);
         self.say_what_is_left(goal, &outcome, shell).await;
         Ok(outcome)
+    }
+
+    /// Asks what the next apply of the manifest changes that a rollout has brought to its end.
+    async fn next_apply(&self, outcome: &Outcome) -> Option<HandOver> {
+        let (manifest, validation) = self.manifests.get(&outcome.workload)?;
+        if outcome.result != EndResult::Complete || !outcome.workload.kind.has_template() {
+            return None;
+        }
+        // Where it cannot be read, nothing is said of it.
+        let workload = self.cluster.workload(&outcome.workload).await.ok()?;
+        Some(self.cluster.next_apply(&workload, manifest, *validation).await)
     }
 
     /// Says what holds the workload after this run, or waits under it, and what leads on, in the words of `status`.

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use super::permitted::Permitted;
-use super::planning::{self, Planned};
+use super::planning::{self, Manifests, Planned};
 use super::{Shell, recording};
 use crate::cli::GlobalArgs;
 use crate::cluster::Nodes;
@@ -91,6 +91,6 @@ pub(super) async fn read(file: &Path, ask_server: bool, global: &GlobalArgs, she
         });
     }
     plan.workloads = workloads;
-    let planned = Planned { plan, lives, cluster, id, now: None };
+    let planned = Planned { plan, lives, cluster, id, now: None, manifests: Manifests::new() };
     Ok(Reread::Fresh(Box::new(planned), saved.field_manager))
 }

@@ -34,6 +34,18 @@ impl Rolling<'_> {
             let Some(Job { goal: Some(goal), live, expected }) = jobs.pop() else { return Ok(EndResult::NothingToDo) };
             return Ok(self.one(goal, live, expected, shell).await?.result);
         }
+        let (ends, (result, elapsed)) = self.each_to_its_end(jobs, shell).await?;
+        let (style, out) = (&shell.terminal.stdout, &mut io::stdout().lock());
+        unless_closed(render::workload_ends(self.output, &ends, (result, elapsed), style, out))?;
+        Ok(result)
+    }
+
+    /// Carries out the jobs; returns how each ended, and all of them, and how long that took.
+    pub(super) async fn each_to_its_end(
+        &self,
+        jobs: Vec<Job>,
+        shell: &Shell,
+    ) -> Result<(Vec<WorkloadEnd>, (EndResult, Duration))> {
         let begins = jobs.iter().filter(|job| job.goal.is_some()).count();
         let at_once = usize::try_from(self.rollout.parallel_workloads).unwrap_or(1).clamp(1, begins.max(1));
         let rolling = Self { side_by_side: at_once > 1, ..self.clone() };
@@ -50,35 +62,27 @@ impl Rolling<'_> {
         let signal = shared.heard().map(Stop::result);
         let result = EndResult::worst(ends.iter().filter_map(|end| end.result).chain(signal));
         let elapsed = shared.session.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
-        let shown = render::workload_ends(
-            self.output,
-            &ends,
-            (result, elapsed),
-            &shell.terminal.stdout,
-            &mut io::stdout().lock(),
-        );
-        match shown {
-            // Where nobody reads any more the end is what it is.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-            _ => Ok(result),
-        }
+        Ok((ends, (result, elapsed)))
     }
 
     async fn job(&self, job: Job, shared: &Shared, shell: &Shell) -> WorkloadEnd {
         let workload = job.live.workload.reference.clone();
         let Some(goal) = job.goal else {
-            return WorkloadEnd { workload, result: Some(EndResult::NothingToDo), outcome: None };
+            return WorkloadEnd::of(workload, Some(EndResult::NothingToDo));
         };
         if shared.closed.load(Ordering::SeqCst) || shared.heard().is_some() {
-            return WorkloadEnd { workload, result: None, outcome: None };
+            return WorkloadEnd::of(workload, None);
         }
         let end = match self.one(goal, job.live, job.expected, shell).await {
-            Ok(outcome) => WorkloadEnd { workload, result: Some(outcome.result), outcome: Some(outcome) },
+            Ok(outcome) => {
+                let end = WorkloadEnd::of(workload, Some(outcome.result));
+                WorkloadEnd { outcome: Some(outcome), ..end }
+            }
             Err(error) => {
                 shell.say(Meaning::Failing, "failed:", &workload.to_string());
                 // A reader that has gone away is no failure of the workload's, and reads nothing of the others.
                 shared.closed.fetch_or(error.closed_pipe, Ordering::SeqCst);
-                WorkloadEnd { workload, result: Some(shell.tell_error(&error)), outcome: None }
+                WorkloadEnd::of(workload, Some(shell.tell_error(&error)))
             }
         };
         let goes_on = end.result.is_some_and(|result| self.goes_on_after(result));
@@ -100,6 +104,14 @@ impl Shared {
             *signal = self.session.lock().unwrap_or_else(PoisonError::into_inner).heard();
         }
         *signal
+    }
+}
+
+/// Where nobody reads any more the end is what it is.
+pub(super) fn unless_closed(shown: io::Result<()>) -> io::Result<()> {
+    match shown {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        shown => shown,
     }
 }
 

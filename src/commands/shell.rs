@@ -251,9 +251,12 @@ impl Shell {
             ErrorKind::NothingFound => EndResult::NothingToDo,
             ErrorKind::Held => EndResult::Superseded,
             ErrorKind::Forbidden => EndResult::NotEligible,
-            ErrorKind::Usage | ErrorKind::Manifest | ErrorKind::Cluster | ErrorKind::Output | ErrorKind::Declined => {
-                EndResult::Error
-            }
+            ErrorKind::Usage
+            | ErrorKind::Manifest
+            | ErrorKind::NoWorkload
+            | ErrorKind::Cluster
+            | ErrorKind::Output
+            | ErrorKind::Declined => EndResult::Error,
         }
     }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Shell;
-use super::sidecar_set::Wanted;
+use super::sidecar_set;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, HistoryArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
@@ -25,7 +25,7 @@ use engine::plan::updates::{WorkloadUpdates, updates};
 use engine::plan::{AdmittedPod, Snapshot};
 use engine::rollout::Stop;
 use engine::state::outcome::EndResult;
-use engine::status::{WorkloadStatus, sidecar_set, status, waits_for_budgets};
+use engine::status::{WorkloadStatus, status, waits_for_budgets};
 use engine::value::hint::Hint;
 
 const PAUSE: Duration = Duration::from_secs(1);
@@ -37,7 +37,6 @@ const REST: u32 = 4;
 const MOST_READ_AGAIN: usize = 50;
 
 struct Query<'a> {
-    sidecar_set: Option<Wanted>,
     /// `None` is every workload.
     asked: Option<Asked>,
     words: TargetArgs,
@@ -63,9 +62,8 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     let picks = words.selector.is_some() || words.field_selector.is_some();
     let named = !words.words.is_empty() || !words.filename.is_empty() || words.kustomize.is_some() || picks;
     let asked = if named { Some(targets::read_without_images(&words, shell).await?) } else { None };
-    let sidecar_set = asked.as_ref().map_or(Ok(None), |asked| Wanted::of(asked, &words))?;
     let cluster = shell.connect(global).await?;
-    let query = Query { sidecar_set, asked, words, global, cluster, output: args.output, made: RefCell::default() };
+    let query = Query { asked, words, global, cluster, output: args.output, made: RefCell::default() };
     if args.watch {
         return watch(&query, shell).await;
     }
@@ -174,10 +172,6 @@ impl Query<'_> {
     }
 
     async fn read(&self) -> Result<Read> {
-        if let Some(wanted) = &self.sidecar_set {
-            let workloads = vec![sidecar_set(&wanted.read(&self.cluster).await?)];
-            return Ok(Read { workloads, not_read: Vec::new(), pulling: Vec::new(), missing: Vec::new() });
-        }
         let Some(asked) = &self.asked else {
             let namespace = (!self.words.all_namespaces).then(|| self.cluster.namespace());
             let overview = self.cluster.overview(namespace).await?;
@@ -258,6 +252,7 @@ pub(super) async fn history(args: &HistoryArgs, global: &GlobalArgs, shell: &mut
     let asked = targets::read_without_images(&words, shell).await?;
     let cluster = shell.connect(global).await?;
     let (workloads, missing) = targets::find_there(asked, &words, global, &cluster).await?;
+    sidecar_set::refuse(workloads.iter().map(|workload| workload.reference.kind))?;
     let lives = targets::read_side_by_side(&cluster, workloads, Nodes::Nowhere).await?;
     if lives.is_empty() {
         targets::note_nothing((!words.all_namespaces).then(|| cluster.namespace()), shell);

@@ -16,7 +16,7 @@ use engine::change::asked_resources::AskedResources;
 use engine::change::target::{self, Unnamed};
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::workload::Workload;
-use engine::kinds::WorkloadKind;
+use engine::kinds::{SIDECAR_SETS, WorkloadKind};
 use engine::plan::outline::Hook;
 use engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
 use engine::plan::{self, Intent, Snapshot};
@@ -37,8 +37,8 @@ pub(super) enum Asked {
 pub(super) struct Manifests {
     pub(super) workloads: Vec<(WorkloadKind, Manifest)>,
     pub(super) skipped: Vec<SkippedObject>,
-    /// The only object that is looked at.
-    pub(super) sidecar_set: Option<Manifest>,
+    /// The ConfigMaps and Secrets among those that are skipped.
+    pub(super) configuration: Vec<Manifest>,
 }
 
 impl Asked {
@@ -46,6 +46,14 @@ impl Asked {
         match self {
             Self::Words(_) => &[],
             Self::Manifests(manifests) => &manifests.skipped,
+        }
+    }
+
+    /// Returns the ConfigMaps and Secrets of manifests.
+    pub(super) fn configuration(&self) -> Vec<Manifest> {
+        match self {
+            Self::Words(_) => Vec::new(),
+            Self::Manifests(manifests) => manifests.configuration.clone(),
         }
     }
 }
@@ -167,8 +175,7 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
     let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
     refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
-    let mut left_out = Vec::new();
-    let mut sidecar_sets = Vec::new();
+    let (mut left_out, mut configuration, mut sidecar_sets) = (Vec::new(), Vec::new(), Vec::new());
     for manifest in manifests {
         let type_of_it = (manifest.api_version.as_str(), manifest.kind.as_str());
         match skipped::taken(type_of_it, Hook::of(&manifest.object)) {
@@ -178,8 +185,11 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
                 workloads.push((kind, manifest));
             }
             Err(why) => {
+                if matches!(type_of_it, ("v1", "ConfigMap" | "Secret")) && why == SkippedBecause::OtherKind {
+                    configuration.push(manifest.clone());
+                }
                 if why == SkippedBecause::SidecarSet {
-                    sidecar_sets.push(manifest.clone());
+                    sidecar_sets.push((SIDECAR_SETS, manifest.clone()));
                 }
                 let Manifest { api_version, kind, namespace, name, .. } = manifest;
                 let change = SkippedChange::NotCompared;
@@ -187,9 +197,9 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
             }
         }
     }
-    if let ([], [_]) = (workloads.as_slice(), sidecar_sets.as_slice()) {
+    if workloads.is_empty() && sidecar_sets.len() == 1 {
         left_out.retain(|object| object.why != SkippedBecause::SidecarSet);
-        return Ok(Manifests { workloads, skipped: left_out, sidecar_set: sidecar_sets.pop() });
+        workloads = sidecar_sets;
     }
     if workloads.is_empty() {
         note_skipped(&left_out, shell);
@@ -197,9 +207,9 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
         let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
         let names: Vec<&str> = names.chain(args.kustomize.as_deref()).collect();
         let message = format!("there is no workload in {}", names.join(", "));
-        return Err(CommandError::new(ErrorKind::Manifest, message).hint(format!("workloads are {kinds}")));
+        return Err(CommandError::new(ErrorKind::NoWorkload, message).hint(format!("workloads are {kinds}")));
     }
-    Ok(Manifests { workloads, skipped: left_out, sidecar_set: None })
+    Ok(Manifests { workloads, skipped: left_out, configuration })
 }
 
 /// Says that there is nothing, in kubectl's words and where kubectl says it.
@@ -234,6 +244,7 @@ pub(super) async fn connect_and_find(
     note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
     let found = find(asked, &args, global, &cluster).await?;
+    sidecar_set::refuse(found.iter().map(|(workload, _)| workload.reference.kind))?;
     Ok((cluster, found))
 }
 
@@ -287,10 +298,11 @@ impl Found {
     }
 }
 
-/// Finds the workloads as [`find`] does; of several manifests some may be of workloads that are still to be made.
+/// Finds the workloads as [`find`] does; of several manifests some may be of workloads that are still to be made, and all of
+/// them where `may_be_absent`.
 pub(super) async fn find_or_new(
     asked: Asked,
-    args: &TargetArgs,
+    (args, may_be_absent): (&TargetArgs, bool),
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<Found> {
@@ -298,9 +310,11 @@ pub(super) async fn find_or_new(
         let workloads = find(asked, args, global, cluster).await?;
         return Ok(Found { workloads, new: Vec::new() });
     };
-    let mut found = of_manifests(manifests.workloads, args, global, cluster).await?;
+    let mut found = of_manifests(manifests.workloads, (args, may_be_absent), global, cluster).await?;
     match found.new.pop() {
-        Some((reference, _, error)) if found.workloads.is_empty() => Err(missing(error, &reference, cluster).await),
+        Some((reference, _, error)) if found.workloads.is_empty() && !may_be_absent => {
+            Err(missing(error, &reference, cluster).await)
+        }
         last => {
             found.new.extend(last);
             Ok(found)
@@ -310,19 +324,23 @@ pub(super) async fn find_or_new(
 
 async fn of_manifests(
     manifests: Vec<(WorkloadKind, Manifest)>,
-    args: &TargetArgs,
+    (args, may_be_absent): (&TargetArgs, bool),
     global: &GlobalArgs,
     cluster: &Cluster,
 ) -> Result<Found> {
     let mut found = Found { workloads: Vec::new(), new: Vec::new() };
     for (kind, manifest) in manifests {
-        let namespace = namespace_of(&manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
+        let namespace = namespace_of(&manifest, global)?.unwrap_or_else(|| place(kind, cluster));
         let Manifest { name, object, .. } = manifest;
         let reference = WorkloadRef { kind, namespace, name };
         match cluster.workload(&reference).await {
             Ok(workload) => {
                 let manifest = plan::Manifest::Given { object, validation: args.validate };
                 found.workloads.push((workload, Intent::Manifest(manifest)));
+            }
+            // Its namespace, or its type, comes with it.
+            Err(error @ (ClusterError::NotFound { .. } | ClusterError::UnknownResource { .. })) if may_be_absent => {
+                found.new.push((reference, object, error));
             }
             Err(error @ ClusterError::NotFound { .. })
                 if cluster.has_namespace(&reference.namespace).await != Some(false) =>
@@ -380,13 +398,10 @@ pub(super) async fn find_any(
         Asked::Words(request) => {
             let intent = if request.images.is_empty() { Intent::None } else { Intent::Images(request.images) };
             for (kind, name) in &request.named {
-                found.push((workload(*kind, name, cluster).await?, intent.clone()));
+                found.push((named(*kind, name, cluster).await?, intent.clone()));
             }
-            let namespace = (!args.all_namespaces).then(|| cluster.namespace());
             for kind in &request.selected {
-                if kind.is_sidecar_set() {
-                    return Err(sidecar_set::refused());
-                }
+                let namespace = (!args.all_namespaces && !kind.spec().cluster_wide).then(|| cluster.namespace());
                 let workloads = cluster.workloads(*kind, namespace, &selectors(args)).await?;
                 found.extend(workloads.into_iter().map(|workload| (workload, intent.clone())));
             }
@@ -401,7 +416,7 @@ pub(super) async fn find_any(
             }
         }
         Asked::Manifests(manifests) => {
-            let of_manifests = of_manifests(manifests.workloads, args, global, cluster).await?;
+            let of_manifests = of_manifests(manifests.workloads, (args, false), global, cluster).await?;
             if let Some((reference, _, error)) = of_manifests.new.into_iter().next() {
                 return Err(missing(error, &reference, cluster).await);
             }
@@ -425,7 +440,7 @@ pub(super) async fn find_there(
     };
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for (kind, name) in std::mem::take(&mut request.named) {
-        match workload(kind, &name, cluster).await {
+        match named(kind, &name, cluster).await {
             Ok(workload) => found.push(workload),
             Err(error) if error.server_reason == Some("NotFound") => missing.push(error),
             Err(error) => return Err(error),
@@ -443,13 +458,13 @@ pub(super) async fn find_there(
     Ok((found, missing))
 }
 
-/// A SidecarSet has no pods of its own: few commands take one, and not here.
-async fn workload(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
-    if kind.is_sidecar_set() { Err(sidecar_set::refused()) } else { named(kind, name, cluster).await }
+/// The namespace that objects of this kind are in where none is given; empty for those that are in none.
+fn place(kind: WorkloadKind, cluster: &Cluster) -> String {
+    if kind.spec().cluster_wide { String::new() } else { cluster.namespace().to_owned() }
 }
 
-pub(super) async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
-    let reference = WorkloadRef { kind, namespace: cluster.namespace().to_owned(), name: name.to_owned() };
+async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
+    let reference = WorkloadRef { kind, namespace: place(kind, cluster), name: name.to_owned() };
     match cluster.workload(&reference).await {
         Ok(workload) => Ok(workload),
         Err(error) => Err(missing(error, &reference, cluster).await),
@@ -480,8 +495,7 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     if !matches!(error, ClusterError::NotFound { .. }) {
         return CommandError::from(error);
     }
-    let spec = reference.kind.spec();
-    if !spec.cluster_wide && cluster.has_namespace(&reference.namespace).await == Some(false) {
+    if !reference.namespace.is_empty() && cluster.has_namespace(&reference.namespace).await == Some(false) {
         return no_namespace(&reference.namespace);
     }
     // A caller that may not list them gets no suggestion.
@@ -489,10 +503,9 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     let error = CommandError::from(error);
     let error = match suggest::closest(&reference.name, names.iter().map(String::as_str)) {
         Some(name) => CommandError { meant: Some(Box::new((reference.clone(), name.to_owned()))), ..error }
-            .hint(format!("did you mean {}/{name}?", spec.singular)),
+            .hint(format!("did you mean {}/{name}?", reference.kind.spec().singular)),
         None => error,
     };
-    let list = kubectl("get").and(spec.plural);
-    let list = if spec.cluster_wide { list } else { list.of(format!("--namespace={}", reference.namespace)) };
+    let list = kubectl("get").and(reference.kind.spec().plural).in_namespace(&reference.namespace);
     error.hint(Hint::from("see what there is with: ").command(list))
 }

@@ -40,8 +40,8 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
         *intent = Intent::Undo { to: args.to.clone(), pin_digest: args.pin_digest };
     }
     let ask_server = args.act.dry_run != DryRun::Client;
-    let (command, nodes) = (ClusterCommand::Undo, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
+    let command = ClusterCommand::Undo;
+    let purpose = Purpose::of(command, &args.field_manager, ask_server);
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     for (plan, live) in planned.plan.workloads.iter().zip(&planned.lives) {
         // The reason why there is none was reported before.
@@ -152,11 +152,11 @@ pub(super) async fn restart(args: &RestartArgs, global: &GlobalArgs, shell: &mut
     let (cluster, mut found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     for (_, intent) in &mut found {
         let containers = args.container.iter().map(|name| ContainerName::from(name.as_str())).collect();
-        *intent = Intent::Restart { containers };
+        *intent = Intent::Restart { by_request: args.by_request, containers };
     }
     let ask_server = args.act.dry_run != DryRun::Client;
-    let (command, nodes) = (ClusterCommand::Restart, Nodes::WhereDecisive);
-    let purpose = Purpose { command, field_manager: &args.field_manager, ask_server, nodes, shows_kubelets: false };
+    let command = ClusterCommand::Restart;
+    let purpose = Purpose::of(command, &args.field_manager, ask_server);
     let planned = planning::make_for(found, cluster, &options, &purpose, shell).await?;
     if let Some(end) = plan::approved(&planned, &args.act, shell)? {
         return Ok(end);

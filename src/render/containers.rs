@@ -149,7 +149,7 @@ fn order(plan: &WorkloadPlan) -> Option<String> {
     let others: Vec<&str> = plan
         .containers
         .iter()
-        .filter(|container| container.to.is_some())
+        .filter(|container| container.to.is_some() || container.effect == Effect::Restart)
         .map(|container| &container.container)
         .filter(changes)
         .map(ContainerName::as_str)

@@ -19,6 +19,7 @@ use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::plan::{
     ContainerPlan, DurablePlan, ImageChange, PLAN_API_VERSION, Plan, PodPlan, PodVerdict, WorkloadPlan,
 };
+use engine::report::hand_over::HandOver;
 use engine::rollout::Policy;
 use engine::state::durable::lock::Lock;
 use engine::state::durable::rollout::HistoryStep;
@@ -88,6 +89,7 @@ fn workload(plan: &WorkloadPlan) -> Value {
         "replicas": plan.replicas,
         "podsOnly": plan.pods_only,
         "restartsTheSame": plan.restarts_the_same,
+        "byRequest": plan.is_by_request(),
         "durable": plan.durable.as_ref().map(|owner| durable(plan, owner)),
         "checkedByServer": plan.checked_by_server,
         "estimateSeconds": plan.estimate().map_or(Value::Null, seconds),
@@ -95,13 +97,17 @@ fn workload(plan: &WorkloadPlan) -> Value {
         "hooks": plan.hooks,
         "summary": summary(std::slice::from_ref(plan)),
         "reasons": reasons(&plan.reasons, &plan.workload),
-        "warnings": each(&plan.warnings, warning),
+        "warnings": each(&plan.warnings, |one| warning(one, &plan.workload)),
+        "handOver": plan.hand_over.as_ref().map(hand_over),
         "missingPermissions": reasons(&plan.missing_permissions, &plan.workload),
         "containers": each(&plan.containers, container),
         "fields": columns::fields(&plan.fields),
         "pods": each(&plan.pods, |one| pod(one, plan)),
     });
-    without_empty(workload, &["uid", "restartsTheSame", "durable", "hooks", "missingPermissions", "fields"])
+    without_empty(
+        workload,
+        &["uid", "restartsTheSame", "byRequest", "durable", "hooks", "handOver", "missingPermissions", "fields"],
+    )
 }
 
 /// Whole seconds stay whole in every format.
@@ -133,8 +139,16 @@ fn reasons(reasons: &[Reason], workload: &WorkloadRef) -> Value {
     })
 }
 
-fn warning(warning: &Warning) -> Value {
-    with_own_fields(json!({"code": warning.code(), "message": warning.sentence()}), warning)
+fn warning(warning: &Warning, workload: &WorkloadRef) -> Value {
+    let common = json!({"code": warning.code(), "message": warning.sentence(), "recipe": warning.recipe(workload)});
+    with_own_fields(without_empty(common, &["recipe"]), warning)
+}
+
+/// What the next apply changes, and that as a sentence.
+pub(super) fn hand_over(found: &HandOver) -> Value {
+    let mut document = json!(found);
+    document["message"] = found.sentence().into();
+    document
 }
 
 /// Adds what a code carries besides the fields that all have.

@@ -17,7 +17,7 @@ use engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
 use engine::state::durable::StepName;
 use engine::state::hook::HookPhase;
 
-use super::json::{each, without_empty};
+use super::json::{each, hand_over, without_empty};
 use super::run::{NextSteps, Run, proof};
 use super::style::Style;
 use super::workloads::Tally;
@@ -105,12 +105,13 @@ impl Listener for JsonLines<'_> {
             "standingFields": outcome.standing_fields,
             "proof": proof(self.run.as_ref(), outcome),
             "steps": each(&self.steps, step),
+            "handOver": outcome.hand_over.as_ref().map(hand_over),
             "rollBack": next.take_back,
             "resume": next.go_on,
             "abort": next.abort,
             "follow": next.follow.filter(|_| !outcome.nothing_more),
         });
-        let fields = joined([head, json!(tally), without_empty(rest, &["standingFields"])]);
+        let fields = joined([head, json!(tally), without_empty(rest, &["standingFields", "handOver"])]);
         self.write("summary", words::from_seconds(outcome.seconds), fields)
     }
 }

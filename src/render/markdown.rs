@@ -110,6 +110,9 @@ fn section(plan: &WorkloadPlan) -> String {
             number(PodVerdict::Blocked)
         );
     }
+    if let Some(found) = &plan.hand_over {
+        let _ = writeln!(text, "\n**Hand-over**: {}", prose(&words::sentence(&found.sentence())));
+    }
     missing_permissions(plan, &mut text);
     warnings(plan, &mut text);
     text

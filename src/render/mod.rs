@@ -62,7 +62,7 @@ pub use style::{Meaning, Style};
 pub use summary::end;
 pub use terminal::{ColorChoice, Narrower, Redrawn, Terminal, draw_target};
 pub use words::flowing;
-pub use workloads::workload_ends;
+pub use workloads::{handed_over, workload_ends};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
@@ -109,6 +109,7 @@ pub fn plan_warnings(format: PlanFormat, plan: &Plan, style: &Style, err: Out<'_
         PlanFormat::Text | PlanFormat::Wide => words::in_lines(style, err, |err| text::warnings(plan, style, err)),
         PlanFormat::Name => words::in_lines(style, err, |err| {
             text::warnings(plan, style, err)?;
+            text::hand_overs(plan, &Guide::default(), style, err)?;
             name::not_eligible(plan, style, err)?;
             offline::skipped(plan, style, err)
         }),

@@ -13,11 +13,13 @@ use engine::change::reason::Reason;
 use engine::k8s::failure::Failure;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use engine::plan::WorkloadPlan;
+use engine::report::hand_over::HandOver;
 use engine::report::progress::{NOT_SCHEDULED, Stage, UpdatePhase};
 use engine::rollout::{ContainerGoal, PodGoal};
 use engine::state::hook::HookPhase;
 use engine::state::outcome::EndResult;
 use engine::value::duration;
+use engine::value::hint::Hint;
 use engine::value::image::ImagePair;
 
 pub(super) use engine::value::count::count;
@@ -408,6 +410,22 @@ pub(super) fn failure(style: &Style, failure: &Failure) -> String {
         text.push_str(&style.show(&failure.message));
     }
     text
+}
+
+/// Says what the next apply of a manifest changes, and what to do about it.
+pub(super) fn hand_over(
+    workload: &WorkloadRef,
+    found: &HandOver,
+    hint: impl Fn(&Hint) -> String,
+    (style, out): (&Style, Out<'_>),
+) -> io::Result<()> {
+    let meaning = if found.is_clean() { Meaning::Ok } else { Meaning::Waiting };
+    let head = style.paint(meaning, &format!("Hand-over of {}:", self::workload(style, workload)));
+    writeln!(out, "{head} {}", sentence(&style.show(&found.sentence())))?;
+    match found.hint(workload) {
+        Some(way) => writeln!(out, "  hint: {}", style.show(&hint(&way))),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn meaning(result: EndResult) -> Meaning {

@@ -7,10 +7,12 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::json::without_empty;
 use super::json_lines::joined;
 use super::style::{Meaning, Style};
 use super::table::Column;
 use super::{Out, StreamFormat, columns, json_lines, words};
+use engine::report::hand_over::HandedOver;
 use engine::report::progress::{Stage, UpdatePhase};
 use engine::report::{Outcome, WorkloadEnd};
 use engine::state::outcome::EndResult;
@@ -41,11 +43,43 @@ pub fn workload_ends(
     out.flush()
 }
 
+/// Writes the same of workloads that another tool applies next: as text a line each that is left to it, below the table if
+/// there are several.
+pub fn handed_over(
+    format: StreamFormat,
+    ends: &[WorkloadEnd],
+    (result, elapsed): (EndResult, Duration),
+    style: &Style,
+    out: Out<'_>,
+) -> io::Result<()> {
+    if format == StreamFormat::Json || ends.len() > 1 {
+        workload_ends(format, ends, (result, elapsed), style, out)?;
+    }
+    if format == StreamFormat::Text {
+        for end in ends {
+            let Some(what) = left(end) else { continue };
+            writeln!(out, "{}: {what}", words::workload(style, &end.workload))?;
+        }
+    }
+    out.flush()
+}
+
+/// What of a workload is left to the next apply, and why.
+fn left(end: &WorkloadEnd) -> Option<String> {
+    match (end.result, end.handed_over.as_ref()?) {
+        (_, (HandedOver::Left, code)) => Some(format!("left to the next apply: {code}")),
+        (_, (HandedOver::Absent, _)) => Some("not there yet: left to the next apply".to_owned()),
+        (Some(EndResult::NothingToDo), (HandedOver::InPlace, _)) => Some("nothing to do".to_owned()),
+        (_, (HandedOver::InPlace, _)) => None,
+    }
+}
+
 fn word(end: &WorkloadEnd) -> &'static str {
     match end.result {
         None => "not started",
         Some(EndResult::Complete) => "complete",
         Some(EndResult::NothingToDo) => "up to date",
+        Some(EndResult::Left) => "left",
         Some(EndResult::Paused) => "paused",
         Some(EndResult::Aborted) => "rolled back",
         Some(EndResult::Error) => "error",
@@ -79,12 +113,13 @@ fn text(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), style: &
     columns::placed_table(&COLUMNS, rows, style, out)?;
     let of = |result: Option<EndResult>| ends.iter().filter(|end| end.result == result).count();
     let (complete, untouched) = (of(Some(EndResult::Complete)) + of(Some(EndResult::Aborted)), of(None));
-    let there = of(Some(EndResult::NothingToDo));
-    let other = ends.len() - complete - untouched - there;
+    let (there, left) = (of(Some(EndResult::NothingToDo)), of(Some(EndResult::Left)));
+    let other = ends.len() - complete - untouched - there - left;
+    let left = if left == 0 { String::new() } else { format!(" {left} left to the next apply,") };
     let head = style.paint(words::meaning(result), &format!("Total: {}:", words::count(ends.len(), "workload")));
     writeln!(
         out,
-        "\n{head} {complete} done, {there} up to date, {other} not done, {untouched} not started; {}.",
+        "\n{head} {complete} done, {there} up to date,{left} {other} not done, {untouched} not started; {}.",
         words::duration(elapsed)
     )
 }
@@ -100,19 +135,27 @@ fn lines(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), out: Ou
         });
         let rolled_back = outcome.and_then(|outcome| outcome.rolled_back);
         let rolled_back = rolled_back.map_or_else(|| json!({}), |is_whole| json!({"rolledBack": is_whole}));
-        let message = json!({"message": outcome.and_then(|outcome| outcome.why.as_ref())});
-        let rest = json!({"notStarted": tally.not_started});
+        let message = outcome.and_then(|outcome| outcome.why.clone()).or_else(|| left(end));
+        let message = json!({ "message": message });
+        let handed_over = end.handed_over.as_ref().map(|(word, _)| word);
+        let rest = without_empty(json!({"notStarted": tally.not_started, "handedOver": handed_over}), &["handedOver"]);
         let fields = joined([head, rolled_back, message, json!(tally), rest]);
         let seconds = outcome.map_or(0.0, |outcome| outcome.seconds);
         json_lines::line("workload", words::from_seconds(seconds), fields, out)?;
     }
+    let is_of_one =
+        |word: &HandedOver| ends.iter().any(|end| end.handed_over.as_ref().is_some_and(|(of, _)| of == word));
+    // What is left to the next apply comes before what is not there yet.
+    let handed_over = [HandedOver::Left, HandedOver::Absent, HandedOver::InPlace].into_iter().find(is_of_one);
     let untouched = ends.iter().filter(|end| end.result.is_none()).map(|end| json!(end.workload));
     let fields = json!({
         "result": result.word(),
         "exitCode": result.exit_code(),
         "workloads": ends.len(),
         "notStarted": untouched.collect::<Value>(),
+        "handedOver": handed_over,
     });
+    let fields = without_empty(fields, &["handedOver"]);
     json_lines::line("end", elapsed, fields, out)
 }
 

@@ -70,8 +70,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::PodFinished
         | ReasonCode::SidecarStartupPending
         | ReasonCode::OrphanPod
-        | ReasonCode::SidecarFieldDiffers
-        | ReasonCode::HotUpgradeStuck
+        | ReasonCode::SidecarNotUpdated
         | ReasonCode::PodOfOldRevision
         | ReasonCode::NoPods
         | ReasonCode::PodNotFound
@@ -91,6 +90,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::AdmissionRewrites
         | ReasonCode::AdmissionAdds
         | ReasonCode::PullPodRefused
+        | ReasonCode::KruiseNotInstalled
         | ReasonCode::ServerTooOld => Needs::Server,
         ReasonCode::ContainerNotFound => Needs::Names,
         ReasonCode::PlanStale => Needs::SavedPlan,
@@ -144,17 +144,22 @@ fn of_a_warning(code: WarningCode) -> Needs {
         | WarningCode::MemoryLimitNotLowered => Needs::Pods,
         WarningCode::StartupProbeUnreliable => Needs::Nodes,
         WarningCode::ImageFieldOwned
+        | WarningCode::ForeignFieldManagers
         | WarningCode::RemovalsUnseen
         | WarningCode::HistoryEvicted
         | WarningCode::ItsController
-        | WarningCode::SidecarSetLimits
+        | WarningCode::SidecarSetUpdates
         | WarningCode::OnDeleteLeft => Needs::Owner,
         WarningCode::TrafficWhileDown
+        | WarningCode::ConfigurationChanges
         | WarningCode::DisruptionBudgetAllowsNone
         | WarningCode::AutoscalerActive
         | WarningCode::VerticalAutoscalerActs => Needs::Namespace,
         WarningCode::ServerWarning | WarningCode::NotPulledFirst => Needs::Server,
-        WarningCode::ManagedByArgoCd | WarningCode::ManagedByFlux | WarningCode::ManagedByHelm => Needs::AnotherSource,
+        WarningCode::ManagedByArgoCd
+        | WarningCode::ManagedByFlux
+        | WarningCode::ManagedByHelm
+        | WarningCode::ApplyReplaces => Needs::AnotherSource,
     }
 }
 

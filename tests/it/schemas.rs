@@ -64,7 +64,7 @@ fn keys(value: &Value, all: &mut BTreeSet<String>) {
 }
 
 /// Fields that only runs write, which are held against their schema as they end.
-const OF_RUNS: [&str; 13] = [
+const OF_RUNS: [&str; 15] = [
     "hooks",
     "beforePod",
     "afterPod",
@@ -78,6 +78,8 @@ const OF_RUNS: [&str; 13] = [
     "newPods",
     "notReady",
     "rolledBack",
+    "handedOver",
+    "byRequest",
 ];
 
 #[test]

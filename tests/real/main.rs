@@ -22,6 +22,7 @@ mod failure;
 mod failure_report;
 mod first_write;
 mod follow;
+mod hand_over;
 mod hash;
 mod hash_command;
 mod history;

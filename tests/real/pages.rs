@@ -19,7 +19,7 @@ const UPDATE: &str = "kubectl inplace apply deployment/web side=:v2 --min-ready-
 const PAUSE: &str = "kubectl inplace apply deployment/web side=:v2 --canary 1 --min-ready-seconds 0 --yes";
 
 /// Commands that ask before they write.
-const ASKING: [&str; 5] = ["apply", "restart", "resume", "abort", "undo"];
+const ASKING: [&str; 6] = ["apply", "restart", "resume", "abort", "undo", "release-fields"];
 
 /// The id of the first update, where the page has one of its own.
 const FIRST_UPDATE: &str = "$(kubectl inplace history deployment/web | awk 'NR == 4 { print $1 }')";
@@ -152,23 +152,25 @@ fn a_pull_request_is_planned_against_the_cluster() {
     place.page("docs/pull-requests.md", &[("", &[2, 1])]);
 }
 
-/// Stand-ins apply the merged manifest when they sync.
+/// Stand-ins apply the merged manifest when they sync; helm's rollback the one from before.
 #[test]
 fn the_order_beside_a_tool_that_syncs_replaces_no_pod() {
     let web = samples::deployment("web", 2);
-    let place = Place::new().file("deploy/web.yaml", &samples::with_tag(&web, "side", "v2"));
+    let place = Place::new().file("deploy/web.yaml", &samples::with_tag(&web, "side", "v2")).file("old.yaml", &web);
     place.namespace.apply(&web);
     place.namespace.wait_ready("app=web", 2);
     let stand_in = |syncs: &str| {
-        let sync = format!("{syncs}) kubectl apply -f deploy/web.yaml ;;");
+        let sync = format!("{syncs}) kubectl apply -f deploy/web.yaml ;; rollback*) kubectl apply -f old.yaml ;;");
         format!("#!/bin/sh\ncase \"$*\" in {sync} template*) cat deploy/web.yaml ;; esac\n")
     };
     let place = place.file("bin/argocd", &stand_in("*automated*"));
     let place = place.file("bin/flux", &stand_in("resume*")).file("bin/helm", &stand_in("upgrade*"));
     let uids = "kubectl get pods -l app=web -o jsonpath='{.items[*].metadata.uid}'";
     place.run(&format!("chmod 755 bin/*; {uids} >uids"), 0);
-    place
-        .page("docs/gitops.md", &[("", &[0, 0]), ("", &[0, 0]), (BACK, &[0, 0]), ("", &[0, 0, 0]), (BACK, &[0, 0, 0])]);
+    place.page(
+        "docs/gitops.md",
+        &[("", &[0, 0, 0]), ("", &[0, 0]), ("", &[0]), ("", &[0, 0]), ("", &[0, 0]), (BACK, &[0, 0]), ("", &[0, 0, 0])],
+    );
     place.run(&format!("kubectl rollout status deployment/web && {uids} | cmp - uids"), 0);
 }
 
@@ -265,6 +267,14 @@ fn the_examples_of_abort_run() {
 #[test]
 fn the_examples_of_undo_run() {
     web(1).examples("undo", &[(UPDATE, 0), (UPDATE, 0), (UPDATE, 0)]);
+}
+
+#[test]
+fn the_examples_of_release_fields_run() {
+    let place = web(1);
+    let edit = "kubectl apply --server-side --field-manager=helm --force-conflicts -f web.yaml && kubectl set image deployment/web side=$(kubectl get deployment web -o 'jsonpath={..containers[1].image}' | sed s/v1/v2/)";
+    let place = place.file("web.yaml", &samples::deployment("web", 1));
+    place.examples("release-fields", &[(edit, 0), ("", 0), ("", 0)]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
     let cluster = shell.connect(global).await?;
     let mut diffs: Vec<WorkloadDiff> = Vec::new();
     let mut failed = false;
-    let found = targets::find_or_new(asked, &args.change.targets, global, &cluster).await?;
+    let found = targets::find_or_new(asked, (&args.change.targets, false), global, &cluster).await?;
     targets::refuse_ambiguous(&found.workloads)?;
     let new: Vec<WorkloadDiff> =
         found.to_create().map(|(reference, manifest)| workload_diff::added(reference, manifest)).collect();

@@ -59,7 +59,10 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
             "deferred",
         ],
     ),
-    (Carry::Safeguard, &["pre_pull", "before_pod", "after_pod", "no_hooks", "keep_field_ownership", "field_manager"]),
+    (
+        Carry::Safeguard,
+        &["pre_pull", "before_pod", "after_pod", "no_hooks", "keep_field_ownership", "field_manager", "by_request"],
+    ),
     (
         Carry::Never,
         &[
@@ -88,11 +91,6 @@ pub(super) const CARRY: &[(Carry, &[&str])] = &[
 
 pub(super) fn carry(id: &str) -> Carry {
     CARRY.iter().find(|(_, ids)| ids.contains(&id)).map_or(Carry::Task, |(carry, _)| *carry)
-}
-
-/// Returns whether a flag says how one run is shown or approved, and nothing of what is done.
-pub(in crate::commands) fn is_of_one_run(id: &str) -> bool {
-    carry(id) == Carry::Never
 }
 
 /// Returns whether a flag names server or user: hints get those by themselves.

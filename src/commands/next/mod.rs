@@ -25,8 +25,8 @@ use engine::value::hint::Flags;
 use engine::value::hint::quoted;
 use engine::value::{address, duration};
 
+pub(super) use carry::is_of_the_connection;
 use carry::{Carry, carry};
-pub(super) use carry::{is_of_one_run, is_of_the_connection};
 
 /// A command line to copy; its words are quoted when it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -279,7 +279,7 @@ impl Invocation {
     }
 
     fn place(&self, workload: &WorkloadRef) -> Vec<String> {
-        if workload.kind.spec().cluster_wide {
+        if workload.namespace.is_empty() {
             return Vec::new();
         }
         let is_typed = self.typed.iter().any(|typed| typed.id == "namespace");

@@ -104,7 +104,7 @@ fn every_flag_is_known_to_be_carried_on_or_not() {
     // What says what is done, of every command that is printed.
     let task = "words image all_containers filename kustomize recursive validate selector field_selector all all_namespaces \
         container requests limits pods_only canary partition pods node order plan reason namespace take_over \
-        parallel_workloads to pin_digest release";
+        parallel_workloads to pin_digest release if_possible";
     let printed = ["apply", "restart", "resume", "abort", "undo", "follow"];
     let printed = printed.map(|name| root.find_subcommand(name).expect("it is a command"));
     let all = printed.into_iter().flat_map(Command::get_arguments).map(|argument| argument.get_id().as_str());

@@ -138,10 +138,10 @@ fn took(update: &Update) -> Option<String> {
 
 /// A line a container, and a line a field.
 fn change(update: &Update, style: &Style) -> String {
-    let images = update
-        .images
-        .iter()
-        .map(|image| words::version_change(style, &image.container, &display_short(&image.from, &image.to)));
+    let images = update.images.iter().map(|image| match image.from == image.to {
+        true => format!("{}: restarted", style.show(image.container.as_str())),
+        false => words::version_change(style, &image.container, &display_short(&image.from, &image.to)),
+    });
     let lines: Vec<String> = images.chain(columns::lines(&update.fields, style)).collect();
     // The lock of a rollout that has left nothing else.
     if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") }

@@ -16,6 +16,7 @@ use engine::report::proof::{InPods, Proof, Spread};
 use engine::report::{FieldValue, NewPods, NotReady, Outcome, PodEnd};
 use engine::rollout::{Goal, Mode, PodGoal};
 use engine::state::outcome::EndResult;
+use engine::value::hint::Hint;
 
 use super::run::{NextSteps, Reported, Run, proof};
 use super::style::{Meaning, Style};
@@ -60,6 +61,9 @@ impl Ending<'_> {
         } else if self.outcome.result != EndResult::NothingToDo {
             self.times(out)?;
         }
+        if let Some(found) = &self.outcome.hand_over {
+            words::hand_over(&self.outcome.workload, found, Hint::to_string, (self.style, out))?;
+        }
         self.next_steps(out)
     }
 
@@ -93,6 +97,7 @@ impl Ending<'_> {
         let no_more = if self.tally.not_started == 0 { "" } else { self.acts(" No further pod is touched.") };
         let (word, rest) = match self.outcome.result {
             EndResult::Complete => return self.complete(out),
+            EndResult::Left => ("Left", format!("to the next apply: {name}.")),
             EndResult::NothingToDo => ("Nothing to do:", format!("every pod of {name} runs it already.")),
             EndResult::Aborted => ("Rolled back:", format!("{name}, {after}.{}{}", self.others(), self.restarted())),
             EndResult::Paused => ("Paused", format!("{after}: {name}.")),

@@ -24,9 +24,11 @@ impl Ending<'_> {
         let is_moved = || self.outcome.pods.iter().any(|end| matches!(end.phase, UpdatePhase::Conflict { .. }));
         let (take_back, go_on, follow) = match self.outcome.result {
             EndResult::Complete => (true, false, false),
-            EndResult::NothingToDo | EndResult::Aborted | EndResult::Changes | EndResult::NotEligible => {
-                (false, false, false)
-            }
+            EndResult::NothingToDo
+            | EndResult::Left
+            | EndResult::Aborted
+            | EndResult::Changes
+            | EndResult::NotEligible => (false, false, false),
             // The same images would fail again.
             EndResult::Failed => (true, false, false),
             EndResult::Paused | EndResult::Error => (true, true, false),

@@ -20,8 +20,7 @@ pub(super) fn text(plan: &WorkloadPlan, style: &Style, out: Out<'_>) -> io::Resu
         Verdict::NothingToDo => (Meaning::Ok, format!(": No changes. {}", nothing_to_do(plan, &name))),
         // A refusal has a headline of its own.
         Verdict::InPlace | Verdict::NotEligible => (Meaning::Heading, format!(" {}", can_be_done(plan, style))),
-        Verdict::InPlaceByController if plan.is_offline() => (Meaning::Heading, format!(" {}", offline::BY_CONTROLLER)),
-        Verdict::InPlaceByController => (Meaning::Heading, format!(" {}", by_controller(plan, style))),
+        Verdict::InPlaceByController => (Meaning::Heading, format!(" {}", offline::BY_CONTROLLER)),
     };
     writeln!(out, "{}", style.paint(meaning, &format!("{name}{verdict}{namespace}")))
 }
@@ -39,13 +38,6 @@ fn can_be_done(plan: &WorkloadPlan, style: &Style) -> String {
         return format!("{can}; its pods could not be listed");
     }
     format!("{can}: {}, {}{none}, {}", pods(plan), pace(plan, style), expected(plan))
-}
-
-/// Of what its own controller does with the pods.
-fn by_controller(plan: &WorkloadPlan, style: &Style) -> String {
-    let by_whom = if plan.missing_permissions.is_empty() { "" } else { ", but you are not allowed to" };
-    let (pods, pace, time) = (pods(plan), pace(plan, style), expected(plan));
-    format!("can be updated in place by its controller{by_whom}: {pods}, {pace}, {time}")
 }
 
 /// Returns `about 5 s`, and what is not in it; or that it cannot be known, and why.
@@ -100,7 +92,7 @@ fn nothing_to_do(plan: &WorkloadPlan, name: &str) -> String {
         return offline::nothing(plan, name);
     }
     let skipped = plan.count(PodVerdict::Skipped) > 0;
-    match (plan.workload.kind.has_template() || plan.workload.kind.is_sidecar_set(), skipped) {
+    match (plan.workload.kind.has_template(), skipped) {
         (false, true) => "The pod is skipped.".into(),
         (false, false) => "The pod is up to date.".into(),
         (true, true) if plan.count(PodVerdict::Skipped) == plan.pods.len() => "Every pod is skipped.".into(),

@@ -41,10 +41,7 @@ pub(super) fn plan(plan: &Plan, guide: &Guide<'_>, detail: Detail, style: &Style
         self::workload(workload, guide, detail, style, out)?;
     }
     // What controllers do by themselves is nothing to type.
-    let is_ours = |plan: &WorkloadPlan| {
-        plan.verdict == Verdict::InPlace || plan.verdict == Verdict::InPlaceByController && !plan.is_offline()
-    };
-    let is_work = plan.workloads.iter().any(is_ours);
+    let is_work = plan.workloads.iter().any(|workload| workload.verdict == Verdict::InPlace);
     // Of a live plan that is refused it is the command for what can be updated; of manifests alone nobody knows that.
     let is_offline = plan.workloads.iter().all(WorkloadPlan::is_offline);
     let next = guide.next.filter(|_| is_work && (!is_offline || plan.result() == EndResult::Changes));
@@ -55,11 +52,21 @@ pub(super) fn plan(plan: &Plan, guide: &Guide<'_>, detail: Detail, style: &Style
         writeln!(out)?;
         offline::skipped(plan, style, out)?;
     }
+    hand_overs(plan, guide, style, out)?;
     if let Some(next) = next {
         if plan.workloads.iter().any(|workload| workload.verdict == Verdict::NotEligible) {
             writeln!(out, "This updates the others:")?;
         }
         writeln!(out, "Next: {}", style.whole(next))?;
+    }
+    Ok(())
+}
+
+/// What the next apply of each manifest changes, where that was asked.
+pub(super) fn hand_overs(plan: &Plan, guide: &Guide<'_>, style: &Style, out: Out<'_>) -> io::Result<()> {
+    for workload in &plan.workloads {
+        let Some(found) = &workload.hand_over else { continue };
+        words::hand_over(&workload.workload, found, |hint| guide.hint(hint), (style, out))?;
     }
     Ok(())
 }
@@ -70,6 +77,9 @@ pub(super) fn warnings(plan: &Plan, style: &Style, out: Out<'_>) -> io::Result<(
         for warning in &workload.warnings {
             let text = words::sentence(&style.show(&warning.sentence()));
             writeln!(out, "{} {name}: {text} ({})", style.paint(Meaning::Waiting, "Warning:"), warning.code())?;
+            for line in warning.recipe(&workload.workload) {
+                writeln!(out, "  {}", style.whole(&line))?;
+            }
         }
     }
     Ok(())
@@ -94,10 +104,6 @@ fn workload(plan: &WorkloadPlan, guide: &Guide<'_>, detail: Detail, style: &Styl
             headline::promises(plan, style, out)?;
             refusal::missing_permissions(plan, guide, style, out)
         }
-        Verdict::InPlaceByController if !plan.is_offline() => {
-            headline::promises(plan, style, out)?;
-            refusal::missing_permissions(plan, guide, style, out)
-        }
         Verdict::InPlaceByController | Verdict::NothingToDo | Verdict::NotEligible => Ok(()),
     }
 }
@@ -117,6 +123,11 @@ fn restart(plan: &WorkloadPlan, style: &Style, out: Out<'_>) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
+    if plan.is_by_request() {
+        let asked = "kruise-daemon is asked to restart the containers, and the images stay as they are. Values from ConfigMaps, \
+             Secrets and the downward API in the environment are read again.";
+        return words::paragraph(asked, style, out);
+    }
     words::paragraph(
         "The containers restart with the image digest that they run now. Values from ConfigMaps, Secrets and the downward \
          API in the environment are read again.",

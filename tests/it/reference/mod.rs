@@ -194,13 +194,13 @@ const OWN_KEYS: [(&str, &str, &str, &str); 7] = [
     ),
     ("pre-pull pod, label", PULL_LABEL, "the rollout that it pulls for", "the pod is deleted when the run ends"),
     (
-        "pre-pull pod, label",
+        "pre-pull pod, or ContainerRecreateRequest; label",
         "kubectl-inplace.io/workload",
-        "the workload that it pulls for",
-        "the pod is deleted when the run ends",
+        "the workload that it is for",
+        "the object is deleted when the run ends",
     ),
     (
-        "pre-pull pod, annotation",
+        "pre-pull pod, or ContainerRecreateRequest; annotation",
         PROCESS_ANNOTATION,
         "the process that has created it",
         "the pod is deleted when the run ends",
@@ -216,7 +216,7 @@ pub(crate) fn annotations() -> String {
     }
     let _ = write!(
         page,
-        "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `{OUR_MANAGER}`, unless `--field-manager` names another. A name that begins with `kubectl`, `before-first-apply` or `kustomize-controller` is refused: Flux removes what such managers own.\n\n## Remove them\n\nRemove them only when `kubectl inplace status -A` shows neither of these:\n\n- an unfinished rollout: its record is needed to finish it or to roll it back;\n- a pod that is out of its Services: what was removed from it is recorded in its annotation alone. `resume`, `abort`, or the next `apply` adds the pod back first.\n\nWithout the history, `history` is empty and `undo` is refused. Without the annotation of a pod, `undo` does not know an update of pods alone, and `status` might show `unverified`.\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate replicasets -l app=web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n\nOf a StatefulSet or DaemonSet, annotate `controllerrevisions` in place of `replicasets`. The ReplicaSets go second: the controller of a Deployment copies its annotations to them, and `kubectl rollout undo` copies theirs back.\n"
+        "\nThe history keeps the last {KEPT} rollouts.\n\nWhat it also writes, under keys of Kubernetes':\n\n| where | key | what |\n|---|---|---|\n| Deployment and its ReplicaSets, annotation | `kubernetes.io/change-cause` | the text of `--reason`, or none; `kubectl rollout history` shows it |\n| Deployment and its ReplicaSets, annotation | `deployment.kubernetes.io/revision` | as an ordinary rollout |\n| pod of a StatefulSet or DaemonSet, label | `controller-revision-hash` | the revision that the pod now equals |\n| pre-pull pod, or ContainerRecreateRequest; label | `app.kubernetes.io/managed-by` | `kubectl-inplace` |\n| pod, label or readiness gate | one that a Service selects | removed while a container restarts, then restored (`--drain`) |\n\nThe field manager is `{OUR_MANAGER}`, unless `--field-manager` names another. A name that begins with `kubectl`, `before-first-apply` or `kustomize-controller` is refused: Flux removes what such managers own.\n\n## Remove them\n\nRemove them only when `kubectl inplace status -A` shows neither of these:\n\n- an unfinished rollout: its record is needed to finish it or to roll it back;\n- a pod that is out of its Services: what was removed from it is recorded in its annotation alone. `resume`, `abort`, or the next `apply` adds the pod back first.\n\nWithout the history, `history` is empty and `undo` is refused. Without the annotation of a pod, `undo` does not know an update of pods alone, and `status` might show `unverified`.\n\n```\nkubectl annotate deployment web {HISTORY_ANNOTATION}-\nkubectl annotate replicasets -l app=web {HISTORY_ANNOTATION}-\nkubectl annotate pods -l app=web {UPDATE_ANNOTATION}-\n```\n\nOf a StatefulSet or DaemonSet, annotate `controllerrevisions` in place of `replicasets`. The ReplicaSets go second: the controller of a Deployment copies its annotations to them, and `kubectl rollout undo` copies theirs back.\n"
     );
     page.push_str("\n## What they look like\n\nThose of one rollout of a Deployment on a real cluster.\n");
     for key in [ROLLOUT_ANNOTATION, HISTORY_ANNOTATION, UPDATE_ANNOTATION] {

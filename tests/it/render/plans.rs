@@ -11,6 +11,7 @@ use engine::plan::{
     ContainerPlan, DurablePlan, Effect, ImageChange, Plan, PodPlan, PodVerdict, SkippedChange, SkippedObject, Verdict,
     WorkloadPlan,
 };
+use engine::report::hand_over::{FieldConflict, HandOver, NextApply};
 use engine::rollout::Policy;
 use engine::rollout::pre_pull::{ImagePull, Pull, PullAsks};
 use engine::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
@@ -161,7 +162,12 @@ fn in_place() -> WorkloadPlan {
         missing_permissions: Vec::new(),
         estimate_seconds: 40.0,
         checked_by_server: true,
+        hand_over: None,
     }
+}
+
+fn hand_over(owner: &str, next: NextApply) -> Option<HandOver> {
+    Some(HandOver { owner: owner.to_owned(), next })
 }
 
 /// Every verdict of a pod, a plain init container, a pod of another image, two pods with the same hint.
@@ -249,6 +255,8 @@ fn nothing_to_do() -> WorkloadPlan {
     plan.warnings.clear();
     plan.containers = vec![container("side", "acme/side:1.27.2", None, Effect::Unchanged)];
     plan.pods = vec![pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::AlreadyThere)];
+    let conflict = FieldConflict { field: "spec.containers[app].image".into(), manager: "kubectl-edit".into() };
+    plan.hand_over = hand_over("Helm", NextApply::Conflict { conflicts: vec![conflict] });
     plan
 }
 
@@ -386,8 +394,10 @@ fn every_reason() -> WorkloadPlan {
             path: "spec.updateStrategy.partition".into(),
             what: "which pods stay as they are (2)".into(),
         },
-        Reason::SidecarFieldDiffers { path: "spec.containers[side].env".into() },
-        Reason::HotUpgradeStuck { container: "side".into() },
+        Reason::SidecarNotUpdated {
+            path: "spec.containers[side].env".into(),
+            why: "changes, and its controller gives running pods images alone; new pods get it".into(),
+        },
         Reason::UpdateStrategyHolds { path: "spec.updateStrategy.paused".into(), what: "is true".into() },
         Reason::RolloutHeld {
             began: "3m ago".into(),
@@ -407,6 +417,7 @@ fn every_reason() -> WorkloadPlan {
         Reason::NoUnavailabilityAllowed { path: "spec.strategy.rollingUpdate.maxUnavailable".into() },
         Reason::ReplicaSetOfOldRevision { deployment: "web".into() },
         Reason::ServerTooOld { server: "1.22".into(), needs: "1.23".into() },
+        Reason::KruiseNotInstalled,
         Reason::AdmissionRefused { message: "images must come from registry.k8s.io".into(), others: vec![] },
         Reason::AdmissionRefused {
             message: "minimum cpu usage per Container is 5m, but request is 1m".into(),
@@ -491,7 +502,11 @@ fn hostile() -> WorkloadPlan {
         Reason::TemplateFieldNotInPlace { path: format!("spec{HOSTILE}") },
         Reason::AdmissionRefused { message: "x".repeat(10_000), others: vec![HOSTILE.into()] },
     ];
-    plan.warnings = vec![Warning::ServerWarning { message: HOSTILE.into() }];
+    plan.warnings = vec![
+        Warning::ManagedByArgoCd { application: HOSTILE.into(), images: vec![HOSTILE.into()] },
+        Warning::ServerWarning { message: HOSTILE.into() },
+    ];
+    plan.hand_over = hand_over(HOSTILE, NextApply::Refused { message: HOSTILE.into() });
     plan.containers = vec![container(HOSTILE, HOSTILE, Some(HOSTILE), Effect::Restart)];
     let mut pod = pod(&format!("web-0{HOSTILE}"), HOSTILE, PodVerdict::Update);
     pod.changes =

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::k8s::failure::Failure;
 use engine::plan::Start;
+use engine::report::hand_over::{HandOver, NextApply};
 use engine::report::progress::UpdatePhase;
 use engine::report::{
     ContainerEnd, ContainerImages, ContainerTimes, FieldValue, FieldValues, NewPods, NotReady, Notice, Outcome, PodEnd,
@@ -52,6 +53,7 @@ pub(super) fn ended(result: EndResult) -> Rollout {
         EndResult::Superseded => [UpdatePhase::Done, gone(), UpdatePhase::Waiting],
         EndResult::Deferred => [UpdatePhase::Done, left(), left()],
         EndResult::NothingToDo
+        | EndResult::Left
         | EndResult::Paused
         | EndResult::Error
         | EndResult::Changes
@@ -102,6 +104,7 @@ fn goal(pods: &[&str], mode: Mode) -> Goal {
         owner: (mode == Mode::Durable).then(owner),
         pulls: Vec::new(),
         pre_pull: engine::rollout::pre_pull::PrePull::Never,
+        by_request: false,
         clock: String::new(),
         follows: (mode == Mode::Follow).then(Follow::default),
     }
@@ -207,6 +210,10 @@ fn outcome(result: EndResult, phases: &[UpdatePhase]) -> Outcome {
         standing: vec![standing],
         standing_fields: vec![field],
         rolled_back: None,
+        hand_over: (result == EndResult::Complete).then(|| HandOver {
+            owner: "Argo CD".into(),
+            next: NextApply::Changes { paths: vec![], pods_replaced: 3 },
+        }),
         seconds: 12.34,
     }
 }

@@ -136,8 +136,21 @@ pub(super) fn every() -> Vec<Warning> {
             signs: vec!["-Xmx512m in JAVA_OPTS".into()],
         },
         Warning::ManagedByArgoCd { application: "shop".into(), images: images() },
-        Warning::ManagedByFlux { source: "kustomization/shop".into(), images: images() },
-        Warning::ManagedByHelm { release: String::new(), images: vec![] },
+        Warning::ManagedByFlux {
+            source: "kustomization/shop".into(),
+            namespace: "flux-system".into(),
+            images: images(),
+        },
+        Warning::ManagedByHelm { release: String::new(), namespace: String::new(), images: vec![] },
+        Warning::ManagedByHelm { release: "shop".into(), namespace: "prod".into(), images: images() },
+        Warning::ForeignFieldManagers {
+            owner: "helm".into(),
+            managers: vec!["kubectl-edit".into(), "kubectl-set".into()],
+            paths: vec!["spec.containers[app].image".into()],
+        },
+        Warning::ApplyReplaces,
+        Warning::ConfigurationChanges { object: "configmap/web".into(), not_read: None },
+        Warning::ConfigurationChanges { object: "secret/web".into(), not_read: Some("forbidden".into()) },
         Warning::ImageFieldOwned { container: container(), manager: "argocd-controller".into() },
         Warning::OutsideTemplate { paths: vec!["spec.replicas".into()] },
         Warning::RemovalsUnseen,
@@ -151,7 +164,7 @@ pub(super) fn every() -> Vec<Warning> {
             limits: vec!["it updates no pod while spec.updateStrategy.paused is true".into()],
             paths: vec!["spec.replicas".into()],
         },
-        Warning::SidecarSetLimits {
+        Warning::SidecarSetUpdates {
             limits: vec!["2 pods stay as they are: spec.updateStrategy.partition is 2".into()],
         },
         Warning::WorkloadAdded,

@@ -9,9 +9,9 @@ use engine::change::target::{self, Unnamed};
 use engine::k8s::metadata::LAST_APPLIED;
 use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
-use engine::kinds::{SIDECAR_SETS, WorkloadKind};
+use engine::kinds::WorkloadKind;
 use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
-use engine::plan::sidecar_set::{self, Found};
+use engine::plan::sidecar_set;
 use engine::plan::{Denied, Intent, Manifest, Options, Snapshot, Subset};
 use engine::state::hook::Hooks;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
@@ -97,7 +97,10 @@ impl Folder {
             selected(&workload, pod)?;
         }
         let (owned, maker) = (self.owned(&workload)?, self.maker(&workload)?);
-        let mut live = assemble(workload, Objects { pods, owned, maker });
+        let mut live = match kind.is_sidecar_set() {
+            true => sidecar_set::assembled(workload, pods, self.optional("revisions.yaml")?.unwrap_or_default()),
+            false => assemble(workload, Objects { pods, owned, maker }),
+        };
         live.not_read = self.lines("not-read")?;
         live.surroundings.budgets = self.optional("budgets.yaml")?.unwrap_or_default();
         live.surroundings.services = self.optional("services.yaml")?.unwrap_or_default();
@@ -116,18 +119,6 @@ impl Folder {
         };
         self.kubelets(&mut live)?;
         Ok(live)
-    }
-
-    /// Reads a SidecarSet and the pods that its selector matches.
-    pub(super) fn sidecar_set(&mut self) -> Result<Found, String> {
-        let object = self.object("workload.yaml", SIDECAR_SETS)?;
-        let set = Workload::from_object(SIDECAR_SETS, object).ok_or("workload.yaml has no name or no uid")?;
-        let read = |object: &Value| Pod::from_object(object).map_err(|error| format!("a pod: {error}"));
-        let pods = self.objects("pods.yaml")?.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        for pod in &pods {
-            selected(&set, pod)?;
-        }
-        Ok(sidecar_set::found(set, pods, self.optional("revisions.yaml")?.unwrap_or_default()))
     }
 
     /// Reads what the caller may not do besides reading: `apply` would have to.
@@ -217,7 +208,7 @@ impl Folder {
                 return Err("restart is not CONTAINERS and the time".into());
             };
             let containers = containers.split(',').map(Into::into).collect();
-            return Ok(Intent::Restart { containers });
+            return Ok(Intent::Restart { by_request: false, containers });
         }
         let given = ["desired.yaml", "images", "refused"].map(|file| self.path.join(file).exists());
         match given {

@@ -13,7 +13,6 @@ use std::{env, fs};
 use engine::change::reason::{Reason, ReasonCode, Warning, WarningCode};
 use engine::k8s::permissions::{Asked, ClusterCommand};
 use engine::kinds::WorkloadKind;
-use engine::plan::sidecar_set::{self, Change};
 use engine::plan::{Plan, SavedPlan, build, offline};
 use folder::Folder;
 use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
@@ -21,9 +20,17 @@ use kubectl_inplace::render::{self, Guide, PlanFormat, Style};
 /// The kind of the cases that compare two manifests, without a cluster.
 const AGAINST: &str = "against";
 
-/// Codes that no plan of the engine alone contains: only a server reports them.
-const SAID_BY_THE_SERVER: [&str; 6] =
-    ["AdmissionAdds", "AdmissionRewrites", "NotPulledFirst", "PullPodRefused", "RewrittenByAdmission", "ServerWarning"];
+/// Codes that no plan of the engine alone contains: only a server reports them, or what else is in the manifests.
+const SAID_BY_THE_SERVER: [&str; 8] = [
+    "AdmissionAdds",
+    "AdmissionRewrites",
+    "ConfigurationChanges",
+    "KruiseNotInstalled",
+    "NotPulledFirst",
+    "PullPodRefused",
+    "RewrittenByAdmission",
+    "ServerWarning",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/situations")
@@ -52,14 +59,6 @@ fn plan_of(kind: &str, folder: &mut Folder) -> Result<(Plan, String), String> {
         .into_iter()
         .find(|known| known.spec().singular == kind)
         .ok_or_else(|| format!("{kind} is no kind: a folder is called as in kubectl get, or {AGAINST}"))?;
-    if workload_kind.is_sidecar_set() {
-        let found = folder.sidecar_set()?;
-        let set = &found.live.workload;
-        let change = Change::of(set, &folder.intent(&found.live)?);
-        // As the server would store it, but for what its webhook notes.
-        let plan = sidecar_set::plan(&found, &change, &change.applied(set), &folder.options()?);
-        return Ok((Plan { workloads: vec![plan], skipped: Vec::new() }, folder.command(&found.live)));
-    }
     let live = folder.live(workload_kind)?;
     let intent = folder.intent(&live)?;
     let options = folder.options()?;

@@ -1,9 +1,11 @@
 //! With the controllers of other kinds: OpenKruise and Argo Rollouts, which `cluster others` starts. Not part of the default
 //! run, since they take long to build: `tests/run others`.
 
+mod by_request;
 mod forecast;
 mod kills;
 mod meanwhile;
+mod sidecar_set;
 mod states;
 
 use std::thread::sleep;

@@ -19,7 +19,7 @@ const TAKEN_OVER: [(&str, &str); 4] =
 const LABELS: &str = "kustomize.toolkit.fluxcd.io/name: shop, kustomize.toolkit.fluxcd.io/namespace: flux-system";
 
 /// Reconciles an object with its manifest. Flux leaves the apply out where nothing differs; here it is always sent.
-pub(super) fn reconcile(api: &Api, path: &str, manifest: &str) {
+pub(crate) fn reconcile(api: &Api, path: &str, manifest: &str) {
     let takeover = takeover(&api.get(path));
     if !takeover.is_empty() {
         let path = format!("{path}?fieldManager={MANAGER}");

@@ -27,6 +27,7 @@ pub(crate) use alone::Alone;
 pub(crate) use api::Api;
 pub(crate) use auth_registry::AuthRegistry;
 pub(crate) use cluster::{command, containerd, kubeconfig, registry};
+pub(crate) use flux::reconcile as reconcile_by_flux;
 pub(crate) use gate::{Gate, Moment};
 pub(crate) use namespace::Namespace;
 pub(crate) use openapi::{Leaf, OpenApi, Step};

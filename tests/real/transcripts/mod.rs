@@ -4,6 +4,8 @@
 //! `web` is a Deployment of pods with `app`, which has a readiness probe, and `side`, which has none; what a scene has besides is
 //! said there. In the pages the namespace is `prod`, and the registry of the tests' images is `acme`.
 
+use serde_json::Value;
+
 use crate::support::{Namespace, poll, registry, samples};
 
 mod drawing;
@@ -123,6 +125,13 @@ fn a_failure_is_reported() {
 fn a_container_is_restarted() {
     let namespace = web(2);
     block(&namespace, "restart", &[(0, &[("deployment/web", "are read again"), ("patch sent", "")])]);
+}
+
+/// What the tests with OpenKruise run: a Deployment in a namespace of theirs.
+pub(crate) fn by_request(namespace: &Namespace, until_begun: impl Fn(&[Value])) {
+    namespace.apply(&deployment("web", 2));
+    until_begun(&namespace.wait_ready("app=web", 2));
+    block(namespace, "by-request", &[(0, &[("deployment/web", "are read again"), ("patch sent", "")])]);
 }
 
 #[test]

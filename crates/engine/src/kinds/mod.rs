@@ -25,7 +25,9 @@ use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
 pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
-pub use kruise::{Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate, lifts_hold};
+pub use kruise::{
+    Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate, differing, lifts_hold,
+};
 
 /// The workload kinds whose pods this program updates in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,8 +47,7 @@ pub enum WorkloadKind {
     AdvancedDaemonSet,
     /// `argoproj.io/v1alpha1` Rollout.
     Rollout,
-    /// `apps.kruise.io/v1alpha1` SidecarSet: no workload of pods, but what injects containers into the pods of others. All that
-    /// is done with one is in `sidecar_set`.
+    /// `apps.kruise.io/v1alpha1` SidecarSet: its containers are in the pods of others, and its controller updates them there.
     SidecarSet,
 }
 
@@ -56,7 +57,7 @@ pub const PODS: WorkloadKind = WorkloadKind::Pod;
 /// The resource of `KindSpec::owns_through` and [`Revisions::ReplicaSets`].
 pub const REPLICA_SETS: WorkloadKind = WorkloadKind::ReplicaSet;
 
-/// What injects containers into pods, and is no workload.
+/// What has its containers in the pods of other workloads.
 pub const SIDECAR_SETS: WorkloadKind = WorkloadKind::SidecarSet;
 
 /// The label that distinguishes the pods of the ReplicaSets of one Deployment.
@@ -192,8 +193,6 @@ pub enum Replicas {
     Spec,
     /// `status.desiredNumberScheduled`: one a node.
     Scheduled,
-    /// `status.matchedPods`: those of others.
-    Matched,
     One,
 }
 
@@ -267,7 +266,6 @@ impl Replicas {
         match self {
             Self::Spec => Some("/spec/replicas"),
             Self::Scheduled => Some("/status/desiredNumberScheduled"),
-            Self::Matched => Some("/status/matchedPods"),
             Self::One => None,
         }
     }
@@ -277,7 +275,7 @@ impl Replicas {
         let read = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
         let absent = match self {
             Self::Spec | Self::One => 1,
-            Self::Scheduled | Self::Matched => 0,
+            Self::Scheduled => 0,
         };
         u32::try_from(self.pointer().and_then(read).unwrap_or(absent)).unwrap_or(0)
     }
@@ -394,7 +392,7 @@ impl WorkloadKind {
         self.spec().template
     }
 
-    /// Returns whether its objects inject containers into the pods of others.
+    /// Returns whether its objects have containers in the pods of others.
     pub fn is_sidecar_set(self) -> bool {
         self == Self::SidecarSet
     }

@@ -30,6 +30,8 @@ pub struct Question {
 /// What the server, and the nodes that it knows, answered to the questions.
 pub struct DryRun {
     pub answers: Vec<(Question, PatchAnswer)>,
+    /// The pods that kruise-daemon cannot be asked about, and why.
+    pub requests_refused: Vec<(PodKey, Reason)>,
     /// The server's words on the first write to the workload, where it would not take it.
     pub owner_refused: Option<String>,
     /// The plan goes back to images of before: pods get what admission makes of them.
@@ -88,6 +90,9 @@ pub fn taken(
 impl WorkloadPlan {
     /// Returns what to ask the server: exactly the patches, one for each distinct pod spec; and whether that is all of them.
     pub fn questions(&self, live: &Snapshot, id: &RolloutId, field_manager: &str) -> (Vec<Question>, bool) {
+        if self.workload.kind.is_sidecar_set() {
+            return (Vec::new(), true);
+        }
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         let mut asked: Vec<(Vec<PodPatch>, Vec<PodKey>)> = Vec::new();
         let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();
@@ -135,6 +140,9 @@ impl WorkloadPlan {
         if let Some(message) = dry_run.owner_refused {
             self.reasons.push(Reason::AdmissionRefused { message, others: Vec::new() });
             self.refuse();
+        }
+        for (pod, reason) in dry_run.requests_refused {
+            self.block(&pod, &reason);
         }
         for (question, answer) in dry_run.answers {
             self.take(question, answer, (live, dry_run.is_way_back));
@@ -236,7 +244,7 @@ impl WorkloadPlan {
 
     /// The command whose permissions it takes.
     pub fn deed(&self) -> Deed {
-        Deed { pods_only: self.durable.is_none(), resizes: self.resizes() }
+        Deed { pods_only: self.durable.is_none(), resizes: self.resizes(), by_request: self.is_by_request() }
     }
 
     /// Adds a reason to a pod: it is blocked, and the workload with it.

@@ -96,7 +96,7 @@ impl Restarted {
     pub(super) fn leaves_none(self, kind: WorkloadKind, policy: &Policy) -> Option<Warning> {
         match kind.replicas() {
             // Which others serve beside a pod that is named by itself is not read.
-            Replicas::One | Replicas::Matched => return None,
+            Replicas::One => return None,
             // Each pod of a DaemonSet serves its node, and goes down there in the DaemonSet's own rollout, too.
             Replicas::Scheduled if self.of == 1 => return None,
             Replicas::Spec | Replicas::Scheduled => {}

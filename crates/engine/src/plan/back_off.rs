@@ -4,7 +4,7 @@
 //! further time, 300 s at most. A noted text is held back if the container that ended *last* did so within the text's
 //! back-off: if another container is stopped for it, the start then waits for as long from that end, whether anything
 //! has crashed or not (`doBackOff` in `pkg/kubelet/kuberuntime`, `Next` and `IsInBackOffSince` of client-go's
-//! `flowcontrol.Backoff`).
+//! `flowcontrol.Backoff`). What is restarted by request keeps its text, and it is itself the one that ended last.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,8 @@ pub(super) fn seconds(pod: &Pod, name: &ContainerName, to: &str, now: Option<&st
     let ended = second(last_ended(status)?.finished_at.as_deref()?)?;
     let doublings = u32::try_from(starts(pod, name, to, now).checked_sub(1)?).unwrap_or(u32::MAX);
     let back_off = FIRST_SECONDS.saturating_mul(2u64.saturating_pow(doublings)).min(MOST_SECONDS);
-    let since = u64::try_from(now.saturating_sub(ended)).unwrap_or(0);
+    let by_request = pod.spec_of(name)?.image == to;
+    let since = if by_request { 0 } else { u64::try_from(now.saturating_sub(ended)).unwrap_or(0) };
     // For a running container the end to come is the one that counts.
     let left = if status.state.running.is_some() { back_off } else { back_off.saturating_sub(since) };
     (since < back_off).then_some(left)

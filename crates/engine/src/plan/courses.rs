@@ -91,7 +91,7 @@ mod tests {
     fn an_advanced_daemon_set_replaces_pods_that_were_made_under_another_type() {
         let template = |image: &str| json!({"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "a", "image": image}]}});
         let controller = json!([{"kind": "DaemonSet", "name": "a", "uid": "set", "controller": true}]);
-        let revision = json!({"metadata": {"name": "a-r1", "ownerReferences": controller.clone(),
+        let revision = json!({"metadata": {"name": "a-r1", "ownerReferences": controller,
             "labels": {"controller-revision-hash": "r1"}}, "data": {"spec": {"template": template("a:1")}}});
         let object = |image: &str| {
             json!({"metadata": {"name": "a", "namespace": "n", "uid": "set"}, "spec": {"template": template(image),

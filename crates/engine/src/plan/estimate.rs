@@ -45,11 +45,12 @@ const KILLED: i64 = 137;
 pub(super) fn estimate(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy, owner: bool) -> f64 {
     let changing = |(plan, pod): &&(PodPlan, &Pod)| plan.verdict == PodVerdict::Update && pod.is_scheduled();
     let until_pause = policy.canary.and_then(|canary| usize::try_from(canary).ok()).unwrap_or(usize::MAX);
-    let turns = pods.iter().filter(changing).take(until_pause).map(|(plan, pod)| Timing { policy, plan, pod });
+    let now = context.live.surroundings.now.as_deref();
+    let turns = pods.iter().filter(changing).take(until_pause).map(|(plan, pod)| Timing { policy, plan, pod, now });
     let turns: Vec<Timing<'_>> = turns.collect();
     let restarts = pods.iter().any(|(plan, pod)| plan.restarted(pod).next().is_some());
-    // The kubelet's back-off runs in all pods at the same time.
-    let held_back = turns.iter().map(|turn| turn.held_back(context)).max().unwrap_or(0);
+    // The kubelet's back-off runs in all pods at the same time; after a restart by request it begins with each.
+    let held_back = turns.iter().filter(|turn| !turn.is_by_request()).map(Timing::held_back).max().unwrap_or(0);
     let owner = if owner { owner_seconds(context.live.workload.reference.kind) } else { 0.0 };
     rounded(owner + seconds(held_back) + in_turn(&turns, policy, restarts))
 }
@@ -103,15 +104,21 @@ struct Timing<'a> {
     policy: &'a Policy,
     plan: &'a PodPlan,
     pod: &'a Pod,
+    now: Option<&'a str>,
 }
 
 impl Timing<'_> {
+    fn is_by_request(&self) -> bool {
+        self.plan.changes.values().any(|change| change.by_request)
+    }
+
     fn seconds(&self) -> f64 {
         let steps = self.steps();
         if steps.is_empty() {
             return METADATA_SECONDS;
         }
-        self.drain(&steps.concat()) + steps.iter().map(|step| self.step(step)).sum::<f64>()
+        let held_back = if self.is_by_request() { seconds(self.held_back()) } else { 0.0 };
+        held_back + self.drain(&steps.concat()) + steps.iter().map(|step| self.step(step)).sum::<f64>()
     }
 
     /// The containers that restart, those that change at the same time together.
@@ -166,10 +173,10 @@ impl Timing<'_> {
     }
 
     /// For how long the kubelet would hold back what gets another image.
-    fn held_back(&self, context: &Context<'_>) -> u64 {
-        let now = context.live.surroundings.now.as_deref();
+    fn held_back(&self) -> u64 {
         let restarted = self.plan.restarted_by_image(self.pod);
-        let held = restarted.filter_map(|(known, change)| back_off::seconds(self.pod, &known.name, &change.to, now));
+        let held =
+            restarted.filter_map(|(known, change)| back_off::seconds(self.pod, &known.name, &change.to, self.now));
         held.max().unwrap_or(0)
     }
 

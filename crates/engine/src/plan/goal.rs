@@ -9,6 +9,7 @@ use super::policy::policy;
 use super::resume::Start;
 use super::revision::CurrentRevision;
 use super::rollout_state::{RolloutState, lock_of, rollout_state};
+use super::sidecar_set;
 use super::wanted::template_containers;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::change::FieldChanges;
@@ -54,7 +55,8 @@ impl WorkloadPlan {
             pulls: self.pulls.clone(),
             pre_pull: self.pre_pull,
             clock: start.clock.clone(),
-            follows: None,
+            by_request: self.is_by_request(),
+            follows: self.workload.kind.is_sidecar_set().then(Follow::default),
         }
     }
 }
@@ -65,6 +67,9 @@ impl WorkloadPlan {
 /// holds the workload, and those of an update of pods alone that may still be in progress. `now` is the wall clock
 /// (RFC 3339). Pods that are terminating or have ended are left out.
 pub fn follow(live: &Snapshot, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
+    if live.workload.reference.kind.is_sidecar_set() {
+        return sidecar_set::follow(live, options, id, now);
+    }
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
     let coming = ExpectedChange::of(live, &pods, now);
@@ -81,8 +86,7 @@ pub fn follow(live: &Snapshot, images: Option<&Images>, options: &Options, id: &
     let goals: Vec<_> = goals.filter(|goal| !goal.containers.is_empty()).map(Arc::new).collect();
     let policy = coming.policy(policy(live, options).0);
     let held_by = lock_of(&live.workload).ok().flatten().filter(|_| rollout_state(live) == RolloutState::Active);
-    let read_at = live.surroundings.server_now.clone();
-    let followed = Follow { read_at, held_by: held_by.map(Box::new), in_turns: false };
+    let followed = Follow { read_at: live.surroundings.server_now.clone(), held_by: held_by.map(Box::new) };
     let start = Start { clock: now.to_owned(), ..Start::default() };
     let lock = start.lock(Rollout { id: id.clone(), policy, ..Rollout::default() });
     Goal { follows: Some(followed), pre_pull: PrePull::Never, ..of_pods(live, lock, goals, &start) }
@@ -101,6 +105,7 @@ pub(super) fn of_pods(live: &Snapshot, lock: Lock, pods: Vec<Arc<PodGoal>>, star
         pre_pull: start.pre_pull,
         hooks: start.hooks.clone(),
         clock: start.clock.clone(),
+        by_request: false,
         owner: None,
         follows: None,
     }
@@ -226,7 +231,7 @@ fn followed(
     fields: &FieldChanges,
 ) -> BTreeMap<ContainerName, ContainerGoal> {
     let record = UpdateRecord::of(pod);
-    let was_resized = |name| record.as_ref().is_some_and(|record| record.resize_baseline(pod, name).is_some());
+    let was_resized = |name| record.as_ref().is_some_and(|record| record.restart_baseline(pod, name).is_some());
     let to_be_resized = fields.restarting_in(pod);
     let mut containers = BTreeMap::new();
     for (list, container) in pod.all_containers() {

@@ -22,8 +22,9 @@ pub enum Intent {
         to: Option<String>,
         pin_digest: bool,
     },
-    /// A restart with the same images.
+    /// A restart with the same images: by another reference for each, or by a request to kruise-daemon.
     Restart {
+        by_request: bool,
         /// The containers; the only one unless some are named.
         containers: BTreeSet<ContainerName>,
     },

@@ -16,7 +16,8 @@
 //! | `answers` | what the server answers to the plan's patches |
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
-//! | `sidecar_set` | what a SidecarSet's controller does with the pods that it was injected into |
+//! | `hand_over`, `configuration` | what is left to the next apply of the owner's tool, what that changes, and what else is in its manifests |
+//! | `sidecar_set` | what a SidecarSet's controller does with the pods that have its containers |
 //! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
@@ -24,11 +25,13 @@ pub mod assemble;
 mod availability;
 mod back_off;
 mod build;
+pub mod configuration;
 mod container_order;
 mod courses;
 mod durable;
 mod estimate;
 mod goal;
+pub mod hand_over;
 mod held;
 pub mod intent;
 pub mod live;
@@ -63,6 +66,7 @@ use crate::change::FieldChanges;
 use crate::change::reason::{Reason, Warning};
 use crate::k8s::names::{ContainerName, PodKey, Uid, WorkloadRef};
 use crate::k8s::pod::{Container, ContainerList};
+use crate::report::hand_over::HandOver;
 use crate::rollout::pre_pull::{PrePull, Pull};
 use crate::rollout::{DrainGoal, Policy};
 use crate::state::hook::Hooks;
@@ -157,6 +161,9 @@ pub struct WorkloadPlan {
     pub estimate_seconds: f64,
     /// The server has been asked whether it would take the patches.
     pub checked_by_server: bool,
+    /// What the next apply of the manifest by the owner's tool changes, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand_over: Option<HandOver>,
 }
 
 /// How many pods a PodDisruptionBudget lets be down at once, before any of them is.
@@ -282,6 +289,9 @@ pub struct ImageChange {
     /// The image wanted is the one before an update that no container was created from yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_back: bool,
+    /// The image stays, and kruise-daemon is asked to restart the container.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_request: bool,
 }
 
 impl ImageChange {
@@ -296,12 +306,13 @@ impl ImageChange {
             hash_to: None,
             waiting: None,
             goes_back: false,
+            by_request: false,
         }
     }
 }
 
 impl WorkloadPlan {
-    pub(crate) fn empty(live: &Snapshot, policy: Policy) -> Self {
+    fn empty(live: &Snapshot, policy: Policy) -> Self {
         Self {
             workload: live.workload.reference.clone(),
             uid: live.workload.uid.clone(),
@@ -324,6 +335,7 @@ impl WorkloadPlan {
             restarts_the_same: false,
             estimate_seconds: 0.0,
             checked_by_server: false,
+            hand_over: None,
         }
     }
 
@@ -364,6 +376,11 @@ impl WorkloadPlan {
         self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
     }
 
+    /// Returns whether kruise-daemon is asked to restart containers.
+    pub fn is_by_request(&self) -> bool {
+        self.pods.iter().flat_map(|pod| pod.changes.values()).any(|change| change.by_request)
+    }
+
     /// Returns whether cpu or memory of pods changes.
     pub fn resizes(&self) -> bool {
         self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
@@ -377,7 +394,7 @@ impl WorkloadPlan {
 impl Plan {
     /// Returns whether the caller may carry it out: there are changes, all of them in place, and no permission is missing.
     pub fn is_applyable(&self) -> bool {
-        let by_controller = |plan: &WorkloadPlan| plan.verdict == Verdict::InPlaceByController && plan.is_offline();
+        let by_controller = |plan: &WorkloadPlan| plan.verdict == Verdict::InPlaceByController;
         self.result() == EndResult::Changes && !self.lacks_permissions() && !self.workloads.iter().any(by_controller)
     }
 

@@ -92,7 +92,7 @@ fn image_changes(context: &Context<'_>, pod: &Pod, plan: &mut PodPlan) -> bool {
         for container in pod.containers(list) {
             let Some(to) = context.wanted.image_in(context.live, pod, list, container) else { continue };
             let effect = Effect::of(list, container);
-            let differs = container.image != to;
+            let differs = context.wanted.is_by_request() || container.image != to;
             // In a pod without a node that was created this way no update is in progress.
             if !differs && pod.is_unstarted() && Baseline::of(pod, &container.name) == Baseline::Created {
                 continue;
@@ -117,7 +117,8 @@ fn image_change(
     effect: Effect,
 ) -> ImageChange {
     let status = pod.status_of(name);
-    let kubelet = context.live.kubelet_of(pod).filter(|kubelet| kubelet.at_least(1, 31));
+    let by_request = context.wanted.is_by_request();
+    let kubelet = context.live.kubelet_of(pod).filter(|kubelet| kubelet.at_least(1, 31) && !by_request);
     let hash = |image: &str| container_hash(kubelet?, &json!({"name": name, "image": image}));
     let waiting = status.and_then(|status| status.state.waiting.as_ref()).map(|waiting| waiting.reason.clone());
     ImageChange {
@@ -126,19 +127,20 @@ fn image_change(
         hash_to: hash(&to),
         waiting: waiting.filter(|reason| !reason.is_empty()),
         goes_back: goes_back(pod, name, &to),
+        by_request,
         ..ImageChange::new(from.unwrap_or_else(|| to.clone()), to, effect)
     }
 }
 
 impl PodPlan {
-    /// Returns the containers whose image the pod's spec does not have yet.
+    /// Returns the containers whose image the pod's spec does not have yet, or that restart by request.
     pub(super) fn changed<'a>(
         &'a self,
         pod: &'a Pod,
     ) -> impl Iterator<Item = (&'a Container, &'a ImageChange)> + Clone {
         self.changes.iter().filter_map(|(name, change)| {
             let container = pod.spec_of(name)?;
-            (container.image != change.to).then_some((container, change))
+            (change.by_request || container.image != change.to).then_some((container, change))
         })
     }
 

@@ -1,4 +1,4 @@
-//! What `restart` wants of each pod: the image that it runs, under another reference.
+//! What `restart` wants of each pod: the image that it runs, under another reference; by request, the one that it has.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +17,24 @@ use crate::state::evidence::{Baseline, Proof};
 ///
 /// # Errors
 /// When no container is named and there are several, or a plain init container is.
-pub(super) fn restart(live: &Snapshot, known: &Known, named: &BTreeSet<ContainerName>) -> Result<ByPod, IntentError> {
+pub(super) fn restart(
+    live: &Snapshot,
+    known: &Known,
+    named: &BTreeSet<ContainerName>,
+    is_by_request: bool,
+) -> Result<ByPod, IntentError> {
     let containers = if named.is_empty() { only_one(live, known)? } else { named.clone() };
     if let Some(container) = containers.iter().find(|name| !may_restart(live, known, name)) {
         return Err(IntentError::InitContainer { container: container.clone() });
     }
-    let mut wanted = ByPod { is_restart: true, containers: containers.clone(), ..ByPod::default() };
+    let mut wanted = ByPod { is_restart: true, is_by_request, containers: containers.clone(), ..ByPod::default() };
     for pod in live.pods.iter().filter(|pod| pod.is_present()) {
         for name in &containers {
             let Some((list, _, container)) = pod.container(name) else { continue };
+            if is_by_request {
+                wanted.note(pod, name, Ok(container.image.clone()));
+                continue;
+            }
             let template = known.template.get(name).map(|template| template.image.as_str());
             let template = template.map(|template| live.in_pods(name, template).unwrap_or(template));
             let unknown = |why| Reason::DigestUnknown { list, container: name.clone(), why };

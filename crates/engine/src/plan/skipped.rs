@@ -33,7 +33,7 @@ pub enum SkippedBecause {
     /// A kind of another group or version has this name.
     OtherVersion(WorkloadKind),
     OtherKind,
-    /// What injects into pods is planned by itself.
+    /// It is planned by itself: its controller updates pods that others may update here.
     SidecarSet,
 }
 
@@ -77,11 +77,8 @@ impl SkippedBecause {
             Self::OtherVersion(known) => {
                 format!("of this kind only {} is updated in place", known.spec().api_version())
             }
+            Self::SidecarSet => "its controller updates pods of other workloads: plan it by itself".to_owned(),
             Self::OtherKind => "not a kind that is updated in place".to_owned(),
-            Self::SidecarSet => {
-                "its controller updates the pods that it was injected into: plan it alone, against the cluster"
-                    .to_owned()
-            }
         }
     }
 }

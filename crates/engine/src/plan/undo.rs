@@ -149,8 +149,8 @@ type Records<'l> = BTreeMap<RolloutId, Vec<(&'l Pod, UpdateRecord)>>;
 fn pods_only<'l>(live: &'l Snapshot, entries: &[HistoryEntry]) -> Records<'l> {
     let mut records = Records::new();
     for pod in &live.pods {
-        // A record that says that the pod is drained, or was taken over, is of no update.
-        let Some(record) = UpdateRecord::complete(pod).filter(UpdateRecord::is_of_update) else { continue };
+        // A record that says that the pod is drained, was taken over, or restarted by request, is of no change.
+        let Some(record) = UpdateRecord::complete(pod).filter(UpdateRecord::changes_pods) else { continue };
         if !entries.iter().any(|entry| entry.rollout.id == record.id) {
             records.entry(record.id.clone()).or_default().push((pod, record));
         }

@@ -74,8 +74,8 @@ impl<'a> Wanted<'a> {
                 },
                 Chosen::PodsOnly(id) => wanted.by_pod = Some(undo::recorded(live, &id, *pin_digest)?),
             },
-            Intent::Restart { containers } => {
-                let by_pod = restarts::restart(live, known, containers)?;
+            Intent::Restart { by_request, containers } => {
+                let by_pod = restarts::restart(live, known, containers, *by_request)?;
                 reasons.extend(by_pod.containers.iter().filter_map(|name| known.not_found(name)));
                 wanted.by_pod = Some(by_pod);
             }
@@ -160,6 +160,10 @@ impl<'a> Wanted<'a> {
 
     pub(super) fn is_restart(&self) -> bool {
         self.by_pod.as_ref().is_some_and(|by_pod| by_pod.is_restart)
+    }
+
+    pub(super) fn is_by_request(&self) -> bool {
+        self.by_pod.as_ref().is_some_and(|by_pod| by_pod.is_by_request)
     }
 
     /// Returns why a pod cannot have its images, as far as that was known before.
@@ -437,6 +441,8 @@ pub(super) fn template_containers(template: &Value) -> Vec<(ContainerList, Conta
 pub(super) struct ByPod {
     /// A restart with the same images; else back to what each pod recorded before an update of pods alone.
     pub(super) is_restart: bool,
+    /// The images stay, and kruise-daemon restarts the containers.
+    pub(super) is_by_request: bool,
     pub(super) containers: BTreeSet<ContainerName>,
     pub(super) images: BTreeMap<PodKey, BTreeMap<ContainerName, String>>,
     /// cpu and memory, by pod.

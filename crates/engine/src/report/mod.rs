@@ -1,12 +1,14 @@
 //! The vocabulary of every renderer: what people or scripts may want to know while a rollout runs.
 
 pub mod failure_report;
+pub mod hand_over;
 pub mod progress;
 pub mod proof;
 
 use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use crate::report::hand_over::{HandOver, HandedOver};
 use crate::report::progress::{Stage, UpdatePhase};
 use crate::state::durable::StepName;
 use crate::state::hook::{HookEnd, HookPhase};
@@ -161,6 +163,9 @@ pub struct Outcome {
     /// Whether the same command has rolled it back: `true` completely, `false` only in part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rolled_back: Option<bool>,
+    /// What the next apply of the manifest by the owner's tool changes, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand_over: Option<HandOver>,
     /// Seconds from the first turn to the end.
     pub seconds: f64,
 }
@@ -259,6 +264,16 @@ pub struct WorkloadEnd {
     pub result: Option<EndResult>,
     /// How its rollout ended, if there was one and it came to an end.
     pub outcome: Option<Outcome>,
+    /// What became of its manifest before its tool applies it, and why: a code of the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_over: Option<(HandedOver, String)>,
+}
+
+impl WorkloadEnd {
+    /// Returns the end of a workload without a rollout that came to one.
+    pub fn of(workload: WorkloadRef, result: Option<EndResult>) -> Self {
+        Self { workload, result, outcome: None, handed_over: None }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -310,6 +325,7 @@ impl Outcome {
             standing: Vec::new(),
             standing_fields: Vec::new(),
             rolled_back: None,
+            hand_over: None,
             seconds: 0.0,
         }
     }

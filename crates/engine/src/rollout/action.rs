@@ -36,6 +36,8 @@ pub enum Action {
     ReadOwner(WorkloadRef),
     /// Read the pods that pull images for a workload and report them as an observation.
     ReadPullPods { namespace: String, selector: String },
+    /// Read the requests to kruise-daemon for a workload and report them as an observation.
+    ReadRequests { namespace: String, selector: String },
     /// Read the PodDisruptionBudgets of a namespace and report them as an observation.
     ReadBudgets { namespace: String },
     /// Read the EndpointSlices of these Services and report them as an observation.

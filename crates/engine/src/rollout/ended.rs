@@ -38,7 +38,7 @@ pub(super) fn outcome(context: TurnContext<'_>, state: &RunState, result: EndRes
     }
     pods.extend(state.replacements.ends());
     Outcome {
-        why,
+        why: [why, state.requests.left(context)].into_iter().flatten().reduce(|why, left| format!("{why}; {left}")),
         held: state.owner.stays_held(context),
         nothing_changed: state.owner.has_changed_nothing(context),
         still_forward: context.goal.is_back() && state.owner.is_still_forward(context),
@@ -129,6 +129,7 @@ fn container_end(
     let has_its_image = |pod| was_changed(pod, name) && has_begun(pod, name) && !is_of_earlier(rollout, pod, name);
     let is_not_before =
         |pod| UpdateRecord::of(pod).is_none_or(|record: Cow<'_, UpdateRecord>| !record.is_before_its_resize(pod, name));
+    let by_request = rollout.by_request && pod.is_some_and(|pod| has_restarted_by_request(pod, name, rollout.id()));
     let by_resize = wanted.by_resize && pod.is_some_and(|pod| has_restarted_by_resize(pod, name, rollout.id()));
     ContainerEnd {
         container: name.clone(),
@@ -136,7 +137,7 @@ fn container_end(
         to: wanted.to.clone(),
         changed: match wanted.is_only_resized() {
             true => pod.is_some_and(is_not_before),
-            false => by_resize || restarted().is_some_and(has_its_image),
+            false => by_request || by_resize || restarted().is_some_and(has_its_image),
         },
         twice: wanted.by_resize
             && wanted.to.is_some()
@@ -154,6 +155,12 @@ fn has_restarted_by_resize(pod: &Pod, name: &ContainerName, rollout: &RolloutId)
         let restarts = record.restarts_by_resize(name).is_some();
         restarts && !record.is_before_its_resize(pod, name)
     })
+}
+
+/// Whether another container runs than before the request that this rollout has noted.
+fn has_restarted_by_request(pod: &Pod, name: &ContainerName, rollout: &RolloutId) -> bool {
+    let before = UpdateRecord::of_rollout(pod, rollout).and_then(|record| record.before(pod, name));
+    before.zip(pod.status_of(name)).is_some_and(|(before, now)| before.container_id != now.container_id)
 }
 
 /// How much more often a container was started than this rollout's changes of it start it. The count of before is that of the

@@ -40,6 +40,9 @@ pub struct Goal {
     /// The user's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
+    /// kruise-daemon is asked to restart the containers, which keep their images (`restart --by-request`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_request: bool,
     /// The wall clock at the time 0 of this run (RFC 3339).
     pub clock: String,
     /// What is wanted of the owner, where its template is changed too.
@@ -58,9 +61,6 @@ pub struct Follow {
     pub read_at: Option<String>,
     /// The lock by which a run that is alive holds the workload: its rollout has ended when that has.
     pub held_by: Option<Box<Lock>>,
-    /// Its controller takes the pods in turns: one that waits has no time of its own, and one that leaves is missed by nobody.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub in_turns: bool,
 }
 
 impl Goal {
@@ -84,9 +84,9 @@ impl Goal {
         self.follows.is_some()
     }
 
-    /// Returns whether the controller of what injects into the pods updates them, whosever they are.
+    /// Returns whether the controller of a SidecarSet updates the pods, whosever they are, in turns of its own.
     pub fn is_in_turns(&self) -> bool {
-        self.follows.as_ref().is_some_and(|follow| follow.in_turns)
+        self.workload.kind.is_sidecar_set()
     }
 
     pub fn read_at(&self) -> Option<&str> {

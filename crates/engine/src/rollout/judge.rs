@@ -51,6 +51,7 @@ impl CurrentTurn<'_> {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
             notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
         }
+        // One that waits for its turn has no time of its own.
         let is_its_turn = !context.goal.is_in_turns() || judged.phase != UpdatePhase::Waiting;
         if context.goal.is_followed() && judged.phase != UpdatePhase::Done && is_its_turn {
             run.clocks.started.get_or_insert(context.now);
@@ -70,7 +71,8 @@ impl CurrentTurn<'_> {
 
     /// Where a pod stands. A later verdict overrides those before it:
     ///
-    /// 1. What its containers, its other fields and its requests show; what ends the rollout stands while the run is ending.
+    /// 1. What its containers, its other fields and its requests show, those to kruise-daemon as well; what ends the rollout
+    ///    stands while the run is ending.
     /// 2. Its drain: a pod that is out of its Services, or on its way, neither waits nor is done.
     /// 3. Its hooks, unless it has failed or left: one that runs, or has failed, and the one that is owed once it is done.
     /// 4. Its deadline, and a failure after which the others go on.
@@ -79,6 +81,7 @@ impl CurrentTurn<'_> {
         let (context, state) = (self.context(), &mut *self.state);
         let judged = pod_progress::pod_progress(context, &state.pods, subject, run);
         self.turn.notices.extend(said_of_the_last_request(context, subject, run, &judged.phase));
+        let judged = state.requests.phase(subject, judged);
         let judged = state.drains.phase(context, subject, run, judged);
         let judged = state.hooks.phase(context, subject, run, judged);
         let judged = abandoned::judge(context, subject, run, judged);

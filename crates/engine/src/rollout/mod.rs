@@ -14,7 +14,7 @@
 //! | `judge`, `pod_progress`, `steps`, `abandoned` | where one pod stands |
 //! | `schedule`, `admission` | which pod goes next, and whether it may |
 //! | `patch` | the guarded patches of a pod |
-//! | `protocol`, `reads` | owner, pre-pull, budgets, drain, hooks, replacement pods, the run that is followed: each with a state of its own; a read that is repeated |
+//! | `protocol`, `reads` | owner, pre-pull, budgets, drain, hooks, replacement pods, requests to kruise-daemon, the run that is followed: each with a state of its own; a read that is repeated |
 //! | `drain`, `pre_pull` | the rules of taking a pod out of its Services, and of pulling images first, as a plan needs them too |
 //! | `verdict`, `ended`, `restarted` | whether it is over, and how; when containers restarted |
 //! | `progress` | how far it is at one moment, for a view that is redrawn |
@@ -51,5 +51,6 @@ pub use goal::{ContainerGoal, Follow, Goal, Mode, PodGoal};
 pub use observed::{Observation, Observed, Watch};
 pub use progress::progress;
 pub use protocol::pulls::{create_pull_pod, delete_pull_pod, is_pull_pod_of, pull_pods_of};
+pub use protocol::requests::create_request;
 pub use state::RunState;
 pub use turn::{leave, turn};

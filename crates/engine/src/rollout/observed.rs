@@ -29,6 +29,8 @@ pub enum Observation {
     Owner(Box<OwnerView>),
     /// The pods that pull images were read.
     PullPods(Vec<Value>),
+    /// The requests to kruise-daemon were read.
+    Requests(Vec<Value>),
     Budgets(Vec<Value>),
     Slices(Vec<Value>),
     /// The watch broke; it is being opened again and will come back as a relist.
@@ -60,6 +62,7 @@ pub struct Observed {
     /// The last read of each; when it was read is in the run's [`super::reads::Read`].
     pub(super) owner: Option<OwnerView>,
     pub(super) pull_pods: Option<Vec<Value>>,
+    pub(super) requests: Option<Vec<Value>>,
     pub(super) budgets: Option<Vec<Value>>,
     pub(super) slices: Option<Vec<Value>>,
     watch: Watch,
@@ -89,6 +92,7 @@ impl Observed {
             Observation::Budgets(budgets) => self.budgets = Some(budgets),
             Observation::Slices(slices) => self.slices = Some(slices),
             Observation::PullPods(pods) => self.pull_pods = Some(pods),
+            Observation::Requests(requests) => self.requests = Some(requests),
             Observation::WatchLost(why) => self.watch = Watch::Lost(why),
             Observation::Events(key, events) => {
                 self.events.insert(key.clone(), events);

@@ -13,6 +13,7 @@ use super::protocol::hooks::HookRuns;
 use super::protocol::owner::OwnerRun;
 use super::protocol::pulls::Pulls;
 use super::protocol::replacements::Replacements;
+use super::protocol::requests::Requests;
 use super::protocol::{Effect, Effects, RequestSource};
 use super::{ActionId, Answer, Now, Stop, Turn};
 
@@ -26,6 +27,7 @@ pub struct RunState {
     pub(super) drains: Drains,
     pub(super) hooks: HookRuns,
     pub(super) replacements: Replacements,
+    pub(super) requests: Requests,
     pub(super) followed: Followed,
     /// Who waits for which answer.
     asked: BTreeMap<ActionId, RequestSource>,
@@ -80,6 +82,7 @@ impl RunState {
             Some(RequestSource::OwnerWrite) => self.owner.written(answer, now),
             Some(RequestSource::TakenOver(key)) => self.owner.answer_of_taken_over(&key, answer, now),
             Some(RequestSource::Pulls(asked)) => self.pulls.answer(asked, answer, now),
+            Some(RequestSource::Requests(asked)) => self.requests.answer(asked, answer, now),
             Some(RequestSource::Budgets) => self.budgets.answer(&answer, now),
             Some(RequestSource::Slices) => {
                 let waiting = self.drains.answer(&self.pods, &answer, now);

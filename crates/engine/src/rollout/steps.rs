@@ -34,8 +34,16 @@ impl Goal {
 }
 
 /// Returns the first step of which the pod does not ask for every image yet.
-pub(super) fn next(steps: &[Vec<&ContainerName>], pod_goal: &PodGoal, pod: &Pod) -> Option<usize> {
-    steps.iter().position(|step| step.iter().any(|name| wanted(pod_goal, pod, name).is_some()))
+pub(super) fn next(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> Option<usize> {
+    let is_left = |step: &Vec<&ContainerName>| step.iter().any(|name| wanted(goal, pod_goal, pod, name).is_some());
+    goal.steps_of(pod_goal).iter().position(is_left)
+}
+
+/// Returns whether a container that has the wanted image is asked for by this rollout, too: by request it has it before, and
+/// the pod's record says that it is asked for.
+pub(super) fn is_asked(goal: &Goal, pod: &Pod, name: &ContainerName) -> bool {
+    !goal.by_request
+        || UpdateRecord::of_rollout(pod, goal.id()).is_some_and(|record| record.requested.contains_key(name))
 }
 
 /// Returns whether this rollout has changed something of the pod already, in the direction in which it goes.
@@ -44,7 +52,7 @@ pub(super) fn is_begun(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let is_ours = |(name, change): (&ContainerName, &ContainerRecord)| {
         pod_goal.containers.get(name).is_some_and(|wanted| wanted.to.as_ref() == Some(&change.to))
     };
-    record.containers.iter().any(is_ours) || is_begun_by_resize(goal, pod_goal, pod)
+    record.containers.iter().chain(&record.requested).any(is_ours) || is_begun_by_resize(goal, pod_goal, pod)
 }
 
 /// Returns whether this rollout has asked for a resize that restarts a container, in the direction in which it goes. The
@@ -58,12 +66,12 @@ pub(super) fn is_begun_by_resize(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> 
 
 pub(super) fn asks_for(goal: &Goal, pod_goal: &PodGoal, pod: &Pod, step: usize) -> bool {
     pod_goal.fields.of_part(PodPart::Pod, pod) != FieldProgress::NotAsked
-        && next(&goal.steps_of(pod_goal), pod_goal, pod).is_none_or(|next| next > step)
+        && next(goal, pod_goal, pod).is_none_or(|next| next > step)
 }
 
 pub(super) fn asks_for_all(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     let has_part = |part| pod_goal.fields.of_part(part, pod) != FieldProgress::NotAsked;
-    [PodPart::Pod, PodPart::Resize].into_iter().all(has_part) && next(&goal.steps_of(pod_goal), pod_goal, pod).is_none()
+    [PodPart::Pod, PodPart::Resize].into_iter().all(has_part) && next(goal, pod_goal, pod).is_none()
 }
 
 /// Returns whether the pod is to be resized first: what restarts in it afterwards starts with the wanted cpu and
@@ -87,11 +95,11 @@ pub(super) fn lacks_note(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> bool {
     is_needed && record.is_none_or(|record| !record.notes_resize(&unasked, pod))
 }
 
-/// Returns the wanted image of a container that does not have it yet.
-fn wanted<'g>(pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<&'g String> {
+/// Returns the wanted image of a container that is not asked for yet.
+fn wanted<'g>(goal: &Goal, pod_goal: &'g PodGoal, pod: &Pod, name: &ContainerName) -> Option<&'g String> {
     let to = pod_goal.containers.get(name)?.to.as_ref()?;
     let has_it = pod.spec_of(name).is_some_and(|container| container.image == *to);
-    (!has_it).then_some(to)
+    (!has_it || !is_asked(goal, pod, name)).then_some(to)
 }
 
 /// Returns the number of a pod's next step, and what its patch sets.
@@ -99,10 +107,10 @@ pub(super) fn images(goal: &Goal, pod_goal: &PodGoal, pod: &Pod) -> (usize, Imag
     let steps = goal.steps_of(pod_goal);
     let new = |name: &&ContainerName| {
         pod.container(name)?;
-        let to = wanted(pod_goal, pod, name)?.clone();
+        let to = wanted(goal, pod_goal, pod, name)?.clone();
         Some(NewImage { container: (*name).clone(), to })
     };
-    let number = next(&steps, pod_goal, pod).unwrap_or(0);
+    let number = next(goal, pod_goal, pod).unwrap_or(0);
     let of_steps =
         |from: usize, to: usize| steps.iter().take(to).skip(from).flatten().filter_map(new).collect::<Vec<NewImage>>();
     let step = ImageStep {

@@ -28,6 +28,7 @@ pub fn turn(goal: &Goal, observed: &Observed, state: &mut RunState, now: Now) ->
     run.advance_pulls();
     run.settle();
     run.effects(|state, context| state.followed.advance(context, &state.pods));
+    run.effects(|state, context| state.requests.advance(context, &state.pods));
     if run.state.stop.is_some() {
         // The only requests that are sent after an interrupt.
         run.effects(|state, context| state.drains.restore_all(context, &state.pods));
@@ -181,20 +182,21 @@ impl CurrentTurn<'_> {
         (quiet || since + within <= self.now).then(|| ended::outcome(self.context(), self.state, result, why))
     }
 
-    /// Ends it with this outcome, once no pull pod or drain of ours is left.
+    /// Ends it with this outcome, once no pull pod, drain or request of ours is left.
     fn finish(mut self, outcome: Outcome) -> Turn {
         if !self.state.pulls.is_over() {
             self.state.pulls.leave(outcome.result, outcome.why.clone());
             self.advance_pulls();
         }
+        self.effects(|state, context| state.requests.advance(context, &state.pods));
         let context = self.context();
-        let pulls_are_gone = self.state.pulls.can_finish(context);
+        let made_is_gone = self.state.pulls.can_finish(context) && self.state.requests.can_finish(context);
         let (drains_are_over, effects) = self.state.drains.can_finish(context, &self.state.pods);
         self.carry_out(effects);
         if !drains_are_over {
             self.read_what_is_unclear();
         }
-        if pulls_are_gone && drains_are_over && self.owner_can_finish(outcome.result) {
+        if made_is_gone && drains_are_over && self.owner_can_finish(outcome.result) {
             self.state.ended = true;
             self.turn.end = Some(outcome);
             return self.turn;

@@ -222,6 +222,7 @@ pub(super) fn next_visit(context: TurnContext<'_>, state: &RunState) -> Option<N
         context.ending_since.map(|since| since + END_WITHIN),
         state.owner.next_visit(context),
         state.pulls.next_visit(context),
+        state.requests.next_visit(context),
         state.budgets.next_visit(),
         state.followed.next_visit(),
         state.drains.next_visit(&state.pods),

@@ -85,7 +85,7 @@ impl fmt::Display for LastCrash {
 /// The end that came last, if it came after the container was last changed.
 fn ended_since<'s>(pod: &Pod, status: &'s ContainerStatus) -> Option<(Baseline, &'s Terminated)> {
     let record = UpdateRecord::of(pod);
-    let resized = record.as_ref().and_then(|record| record.resize_baseline(pod, &status.name));
+    let resized = record.as_ref().and_then(|record| record.restart_baseline(pod, &status.name));
     let baseline = resized.map_or_else(|| Baseline::of(pod, &status.name), Baseline::Recorded);
     let ended = last_ended(status)?;
     let is_of_it = baseline.ended_after(ended) == Some(true) && !is_of_image_before(pod, status, &baseline, ended);

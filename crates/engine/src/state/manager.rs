@@ -11,7 +11,13 @@ const EARLIER_MANAGER: &str = "kubectl-inplace";
 /// How the names begin of those whose fields Flux takes over, and removes with its next apply: with them goes the lock of a
 /// rollout and its history (`apply` in internal/controller/kustomization_controller.go of fluxcd/kustomize-controller,
 /// `matchFieldManager` in ssa/patch.go of fluxcd/pkg).
-const TAKEN_OVER: [&str; 3] = ["kubectl", "before-first-apply", "kustomize-controller"];
+const TAKEN_OVER: [&str; 3] = ["kubectl", "before-first-apply", KUSTOMIZE_CONTROLLER];
+
+pub const KUSTOMIZE_CONTROLLER: &str = "kustomize-controller";
+
+/// Whose server-side apply takes fields over, whoever owns them (`ApplyResource` in pkg/utils/kube/resource_ops.go of Argo CD's
+/// gitops-engine, internal/action/upgrade.go of fluxcd/helm-controller).
+const FORCING: [&str; 3] = ["argocd-controller", KUSTOMIZE_CONTROLLER, "helm-controller"];
 
 /// A name that a field manager of this program cannot have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -33,6 +39,16 @@ pub fn is_ours(manager: &str) -> bool {
 /// Returns whether two names are of one writer: this program's two names are.
 pub fn is_same_writer(one: &str, other: &str) -> bool {
     one == other || is_ours(one) && is_ours(other)
+}
+
+/// Returns whether Flux takes over what a field manager owns.
+pub fn is_taken_over(manager: &str) -> bool {
+    TAKEN_OVER.into_iter().any(|begin| manager.starts_with(begin))
+}
+
+/// Returns whether a field manager's server-side apply knows no conflict.
+pub fn forces_conflicts(manager: &str) -> bool {
+    FORCING.contains(&manager)
 }
 
 /// Reads the name that a user has chosen.

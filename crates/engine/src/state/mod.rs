@@ -3,6 +3,7 @@
 pub mod again;
 pub mod durable;
 pub mod evidence;
+pub mod field_managers;
 pub mod hook;
 pub mod manager;
 pub mod outcome;

@@ -12,6 +12,8 @@ words! {
         /// Done, proven.
         Complete = "complete",
         NothingToDo = "nothingToDo",
+        /// Nothing was written: the workload's own tool rolls the manifest out.
+        Left = "left",
         /// Stopped where it was asked to.
         Paused = "paused",
         /// Taken back.
@@ -40,7 +42,7 @@ words! {
 impl EndResult {
     pub fn exit_code(self) -> u8 {
         match self {
-            Self::Complete | Self::NothingToDo | Self::Paused | Self::Aborted => 0,
+            Self::Complete | Self::NothingToDo | Self::Left | Self::Paused | Self::Aborted => 0,
             Self::Error => 1,
             Self::Changes => 2,
             Self::NotEligible => 3,
@@ -64,8 +66,9 @@ impl EndResult {
     }
 
     /// The order in which the result of several workloads is chosen.
-    pub const FROM_BEST_TO_WORST: [Self; 13] = [
+    pub const FROM_BEST_TO_WORST: [Self; 14] = [
         Self::NothingToDo,
+        Self::Left,
         Self::Changes,
         Self::Complete,
         Self::Aborted,

@@ -33,6 +33,9 @@ pub struct UpdateRecord {
     /// since the API server drops everything else from a resize.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resized: BTreeMap<ResourceHolder, ResizeRecord>,
+    /// The containers that kruise-daemon is asked to restart with the image that they have, and what ran in them before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub requested: BTreeMap<ContainerName, ContainerRecord>,
     /// Containers that earlier updates changed and this one did not: the field manager's next write updates the time in
     /// the managed fields, and without these the proof of the earlier updates would be lost with it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -193,6 +196,11 @@ impl UpdateRecord {
 
     /// Returns whether it records an update: a record that says that the pod is drained, or was taken over, does not.
     pub fn is_of_update(&self) -> bool {
+        self.changes_pods() || !self.requested.is_empty()
+    }
+
+    /// Returns whether it records what can be taken back: a restart by request changes nothing of the pod.
+    pub fn changes_pods(&self) -> bool {
         !self.containers.is_empty() || !self.resized.is_empty()
     }
 
@@ -205,9 +213,12 @@ impl UpdateRecord {
         self.resized.get(&name.into()).filter(|record| !record.change.restarting.is_empty())
     }
 
-    /// Returns the baseline of a container that restarts for its resize, as if its image had been set again:
-    /// `None` where its image was changed after it.
-    pub fn resize_baseline(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
+    /// Returns the baseline of a container that restarts for its resize, or by request, as if its image had been set
+    /// again: `None` where its image was changed after it.
+    pub fn restart_baseline(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
+        if let Some(record) = self.requested.get(name) {
+            return pod.spec_of(name).filter(|container| container.image == record.to).map(|_| record.clone());
+        }
         let record = self.restarts_by_resize(name)?;
         let (_, _, container) = pod.container(name).filter(|_| !self.containers.contains_key(name))?;
         let status = pod.status_of(name);
@@ -301,9 +312,9 @@ impl UpdateRecord {
         self.explained(pod, name, self.containers.get(name)?)
     }
 
-    /// Returns what ran in a container before this update of its image, or else before its resize.
+    /// Returns what ran in a container before this update of its image, or else before its restart for another reason.
     pub fn before(&self, pod: &Pod, name: &ContainerName) -> Option<ContainerRecord> {
-        self.container(pod, name).cloned().or_else(|| self.resize_baseline(pod, name))
+        self.container(pod, name).cloned().or_else(|| self.restart_baseline(pod, name))
     }
 
     /// Returns the baseline of a container: this update's record of it, or that of an earlier one.

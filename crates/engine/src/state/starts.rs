@@ -29,11 +29,16 @@ pub fn noted(pod: &Pod, name: &ContainerName) -> Vec<NotedStart> {
     if record.as_ref().is_some_and(|record| record.resized.contains_key(&name.into())) {
         return Vec::new();
     }
-    let known = record.as_ref().and_then(|record| record.containers.get(name).or_else(|| record.earlier.get(name)));
+    let known = record.as_ref().and_then(|record| {
+        let requested = record.requested.get(name);
+        requested.or_else(|| record.containers.get(name)).or_else(|| record.earlier.get(name))
+    });
+    let requested = record.as_ref().and_then(|record| record.restart_baseline(pod, name));
+    let baseline = requested.map_or_else(|| Baseline::of(pod, name), Baseline::Recorded);
     let mut starts = known.map(|known| known.starts.clone()).unwrap_or_default();
     if let Some((_, _, container)) = pod.container(name)
         && let Some(status) = pod.status_of(name)
-        && let Some((times, at)) = present(&Baseline::of(pod, name), status, &container.image)
+        && let Some((times, at)) = present(&baseline, status, &container.image)
     {
         let start = || NotedStart { image: container.image.clone(), at: at.to_owned() };
         starts.extend((0..times.min(MOST_STARTS)).map(|_| start()));
@@ -66,7 +71,8 @@ fn present<'s>(baseline: &Baseline, status: &'s ContainerStatus, wanted: &str) -
 
 /// Whether the first start after an update was noted. The first container of a pod is its number 0.
 fn is_first_noted(record: &ContainerRecord, restarts: u64) -> bool {
-    let had_ended = record.never_ran || record.waiting.is_some();
+    // What kruise-daemon stops has ended before the kubelet starts another one.
+    let had_ended = record.never_ran || record.waiting.is_some() || record.from == record.to;
     match record.restarts {
         Some(0) => had_ended && record.container_id.is_some(),
         Some(_) => true,

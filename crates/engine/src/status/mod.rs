@@ -37,7 +37,6 @@ pub use container::{Comparison, Condition, ContainerReport, LastEnd};
 pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
 pub use owner::{Drift, OwnerState, waits_for_budgets};
-pub use sidecar_set::sidecar_set;
 
 /// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,6 +209,11 @@ impl WorkloadStatus {
 }
 
 pub fn status(live: &Snapshot) -> WorkloadStatus {
+    let found = found(live);
+    if live.workload.reference.kind.is_sidecar_set() { sidecar_set::compared(live, found) } else { found }
+}
+
+fn found(live: &Snapshot) -> WorkloadStatus {
     let workload = &live.workload;
     let found = lock_of(workload);
     let lock = found.as_ref().ok().and_then(Option::as_ref);

@@ -72,6 +72,14 @@ pub(crate) static RESOURCES: &[Resource] = &[
     grouped(("policy", "v1"), "poddisruptionbudgets", "PodDisruptionBudget", &["pdb"], STATUS),
 ];
 
+/// OpenKruise's, which a server has once it is installed, and does not list.
+static RECREATE_REQUESTS: Resource =
+    grouped(("apps.kruise.io", "v1alpha1"), "containerrecreaterequests", "ContainerRecreateRequest", &["crr"], STATUS);
+
+fn every() -> impl Iterator<Item = &'static Resource> {
+    RESOURCES.iter().chain([&RECREATE_REQUESTS])
+}
+
 /// What `kubectl get all` shows.
 const ALL: &[&str] = &[
     "cronjobs",
@@ -92,12 +100,12 @@ const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", 
 impl Resource {
     /// Returns the kind with this `apiVersion` and `kind`.
     pub fn of_kind(api_version: &str, kind: &str) -> Option<&'static Self> {
-        RESOURCES.iter().find(|resource| resource.kind == kind && resource.api_version() == api_version)
+        every().find(|resource| resource.kind == kind && resource.api_version() == api_version)
     }
 
     /// Returns the kind with this plural name, whatever its group.
     pub fn of_plural(plural: &str) -> Option<&'static Self> {
-        RESOURCES.iter().find(|resource| resource.plural == plural)
+        every().find(|resource| resource.plural == plural)
     }
 
     /// Returns what may be done with it.
@@ -166,7 +174,7 @@ impl Target {
         if words.first() == Some(&"namespaces") && words.len() > 2 {
             namespace = words.drain(..2).next_back()?;
         }
-        let resource = RESOURCES.iter().find(|resource| {
+        let resource = every().find(|resource| {
             (resource.group, resource.version, Some(&resource.plural)) == (group, version, words.first())
         })?;
         let word = |index: usize| words.get(index).copied().unwrap_or_default().to_owned();

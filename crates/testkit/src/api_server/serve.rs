@@ -97,7 +97,8 @@ fn reply(shared: &Shared, request: &Request) -> Reply {
     if let Some(answer) = discovery::answer(&state, request) {
         return Reply::Answer(answer);
     }
-    let Some(target) = Target::parse(&request.path) else {
+    let is_there = |target: &Target| state.has_kruise || target.resource.group != "apps.kruise.io";
+    let Some(target) = Target::parse(&request.path).filter(is_there) else {
         let served = request.path.starts_with("/api/v1/") || request.path.starts_with("/apis/apps/v1/");
         let message = "the server could not find the requested resource";
         return Reply::Answer(if served {

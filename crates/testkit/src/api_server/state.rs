@@ -110,6 +110,8 @@ pub struct State {
     pub mirror: Option<Mirror>,
     /// Access reviews are answered.
     pub tells_permissions: bool,
+    /// OpenKruise's resources are there. Nothing works on them.
+    pub has_kruise: bool,
     /// Whom it takes every client for.
     pub(crate) user: &'static str,
     /// A whole cluster: scheduler, garbage collector, events, endpoint slices, budgets, logs.
@@ -132,6 +134,7 @@ impl Default for State {
             stopped: false,
             seconds_ahead: 0,
             tells_permissions: true,
+            has_kruise: false,
             user: super::faults::USER,
             whole: false,
             mirror: None,

@@ -38,6 +38,7 @@ impl ReasonCode {
             | Self::ImageWhitespace
             | Self::SubsetNotDurable
             | Self::ManifestsNotMergeable
+            | Self::KruiseNotInstalled
             | Self::ReplicaSetOfOldRevision => ReasonClass::Request,
             Self::OwnerRollingOut
             | Self::OwnerNotObserved

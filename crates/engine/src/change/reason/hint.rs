@@ -109,9 +109,6 @@ impl Reason {
             Self::PodOfOldRevision { .. } => {
                 "finish the owner's rollout first (status says whose it is), or change the image alone: CONTAINER=IMAGE"
             }
-            Self::NoPods if workload.kind.is_sidecar_set() => {
-                return Hint::from("change it for new pods alone: ").command(kubectl("edit").of(workload));
-            }
             Self::NoPods => {
                 "change the template, for new pods, with kubectl apply, kubectl set image or kubectl set resources"
             }
@@ -203,15 +200,12 @@ impl Reason {
                 let what = "change only the pods (--pods-only); or let its controller do it, and watch the pods: ";
                 return Hint::from(what).command(of_it(inplace("follow")));
             }
-            Self::SidecarFieldDiffers { .. } => {
-                "leave it out of this change; a pod that lacks it gets it when it is deleted and its owner re-creates it"
-            }
-            Self::HotUpgradeStuck { .. } => {
-                "ask for the same image by its digest (:TAG@DIGEST), which is another text; or delete the pod: its owner re-creates it"
+            Self::SidecarNotUpdated { .. } => {
+                "a pod gets it when it is deleted and its owner re-creates it; for new pods alone change the SidecarSet with kubectl"
             }
             Self::UpdateStrategyHolds { path, .. } => {
-                let patch = lifts_hold(path).unwrap_or_default();
-                let patch = kubectl("patch").of(workload).and("--type=merge -p").of(patch);
+                let patch =
+                    kubectl("patch").of(workload).and("--type=merge -p").of(lifts_hold(path).unwrap_or_default());
                 return Hint::from("let its controller go on: ").command(patch);
             }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
@@ -219,6 +213,7 @@ impl Reason {
             Self::ServerTooOld { .. } => {
                 "upgrade the control plane, or apply it with kubectl apply, which replaces the pods"
             }
+            Self::KruiseNotInstalled => "leave out --by-request: a restart without it works on any cluster",
         };
         hint.into()
     }

@@ -168,18 +168,15 @@ findings! {
         Course::NotKnown => format!("what its controller does is not known, since {because}"),
     };
     LeftToController { path: String, what: String } => format!("{path} leaves to its controller {what}");
-    SidecarFieldDiffers { path: String } => format!(
-        "{path} differs from what the running pods have: its controller updates images alone and leaves such pods, and nobody restarts them"
-    );
-    HotUpgradeStuck { container: ContainerName } => format!(
-        "{container} runs the wanted image in one of its two containers and another one in the other, and its controller leaves both so"
-    );
+    SidecarNotUpdated { path: String, why: String } => format!("{path} {why}");
     UpdateStrategyHolds { path: String, what: String } => format!("{path} {what}");
     ManifestsNotMergeable { message: String } => format!("the manifests cannot be merged: {message}");
     /// `moved` is one sentence.
     PlanStale { path: String, moved: String } => moved.clone();
     ServerTooOld { server: String, needs: String } =>
         format!("the API server is Kubernetes {server}, and this needs {needs} or newer");
+    KruiseNotInstalled =>
+        "the server does not have containerrecreaterequests.apps.kruise.io: OpenKruise is not installed";
 }
 
 fn paused(if_resumed: IfResumed, by_a_rollout: bool) -> String {
@@ -237,7 +234,7 @@ impl Reason {
             | Self::OwnerFieldImmutable { path }
             | Self::ControllerNotInPlace { path, .. }
             | Self::LeftToController { path, .. }
-            | Self::SidecarFieldDiffers { path }
+            | Self::SidecarNotUpdated { path, .. }
             | Self::UpdateStrategyHolds { path, .. }
             | Self::PlanStale { path, .. }
             | Self::MetadataKeyReserved { path }

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::code::findings;
 use super::listed;
-use crate::k8s::names::ContainerName;
+use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::value::count::{count, pods_that};
+use crate::value::hint::{Hint, inplace, quoted};
 
 findings! {
     /// What is worth knowing though it can be done. `pods` is how many, `pod` one of them.
@@ -243,8 +244,33 @@ findings! {
     );
     /// `images` is what has to be committed; the application is empty where nothing names it, and so is the release below.
     ManagedByArgoCd { application: String, images: Vec<String> } => managed("Argo CD", "sync", application, images);
-    ManagedByFlux { source: String, images: Vec<String> } => managed("Flux", "reconciliation", source, images);
-    ManagedByHelm { release: String, images: Vec<String> } => managed("Helm", "upgrade", release, images);
+    /// The namespace is that of the Kustomization or HelmRelease, and below that of the release.
+    ManagedByFlux {
+        source: String,
+        #[serde(default)]
+        namespace: String,
+        images: Vec<String>,
+    } => managed("Flux", "reconciliation", source, images);
+    ManagedByHelm {
+        release: String,
+        #[serde(default)]
+        namespace: String,
+        images: Vec<String>,
+    } => managed("Helm", "upgrade", release, images);
+    ForeignFieldManagers { owner: String, managers: Vec<String>, paths: Vec<String> } => {
+        let own = if managers.len() == 1 { "owns" } else { "own" };
+        format!("{} {own} {}: if the next apply by {owner} changes that, it fails", managers.join(" and "), paths.join(", "))
+    };
+    ApplyReplaces => "its sync options say Force=true and Replace=true: each sync that changes it deletes it and creates it again, and its pods with it";
+    /// `not_read` says why it is not known.
+    ConfigurationChanges {
+        object: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_read: Option<String>,
+    } => match not_read {
+        None => format!("the manifest changes {object} as well, which the pods read: updated before that, they would run with the old one"),
+        Some(why) => format!("the manifest has {object} as well, which the pods read, and whether it changes could not be read: {why}"),
+    };
     ImageFieldOwned { container: ContainerName, manager: String } =>
         format!("the image of {container} is applied by {manager}; its next apply of another value reports a conflict");
     OutsideTemplate { paths: Vec<String> } =>
@@ -279,10 +305,56 @@ findings! {
         };
         format!("its own controller acts on the change once kubectl apply has made it{limits}{paths}")
     };
-    /// What the controller of a SidecarSet does otherwise than with one pod after the other.
-    SidecarSetLimits { limits: Vec<String> } => limits.join("; ");
+    /// What the controller of a SidecarSet does otherwise than with every pod alike, a sentence each.
+    SidecarSetUpdates { limits: Vec<String> } => {
+        let limits: String = limits.iter().map(|limit| format!("; {limit}")).collect();
+        format!("its own controller updates the pods, as spec.updateStrategy says{limits}")
+    };
     WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place";
     WorkloadRemoved => "the workload is removed: the newer manifests do not have it";
+}
+
+/// The tools that make workloads.
+const TOOLS: [(WarningCode, &str); 3] = [
+    (WarningCode::ManagedByArgoCd, "Argo CD"),
+    (WarningCode::ManagedByFlux, "Flux"),
+    (WarningCode::ManagedByHelm, "Helm"),
+];
+
+impl Warning {
+    /// Returns the tool that makes the workload, where that is what it says.
+    pub fn tool(&self) -> Option<&'static str> {
+        TOOLS.into_iter().find(|(code, _)| *code == self.kind()).map(|(_, tool)| tool)
+    }
+
+    /// Returns the commands that keep the workload's tool from failing, or from replacing the pods: at most two, each with what
+    /// it is for.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others have none")]
+    pub fn recipe(&self, workload: &WorkloadRef) -> Vec<String> {
+        let place =
+            |namespace: &str| if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
+        match self {
+            Self::ManagedByArgoCd { application, .. } if !application.is_empty() => {
+                let set = format!("argocd app set {} --sync-policy", quoted(application));
+                vec![format!("pause its sync: {set} none"), format!("after the merge, go on: {set} automated")]
+            }
+            Self::ManagedByFlux { source, namespace, .. } => {
+                let of = |verb: &str| format!("flux {verb} {}{}", source.replace('/', " "), place(namespace));
+                vec![format!("pause it: {}", of("suspend")), format!("after the merge, go on: {}", of("resume"))]
+            }
+            Self::ManagedByHelm { release, namespace, .. } if !release.is_empty() => {
+                let (release, place) = (quoted(release), place(namespace));
+                let apply = inplace("apply -f -").in_namespace(namespace);
+                let first = Hint::from(format!("first: helm template {release} CHART --is-upgrade{place} | "));
+                vec![first.command(apply).to_string(), format!("then: helm upgrade {release} CHART{place}")]
+            }
+            Self::ForeignFieldManagers { .. } => {
+                let release = inplace("release-fields").of(workload).in_namespace(&workload.namespace);
+                vec![Hint::from("release them: ").command(release).to_string()]
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 fn pods_are(pods: usize, one: &str) -> String {

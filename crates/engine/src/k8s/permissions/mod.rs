@@ -32,6 +32,7 @@ words! {
         Abort = "abort",
         Restart = "restart",
         Hash = "hash",
+        ReleaseFields = "release-fields",
     }
 }
 
@@ -67,6 +68,8 @@ pub struct AccessResource {
 impl AccessResource {
     /// The subresource by which cpu and memory change.
     pub const POD_RESIZE: Self = Self::namespaced("", "pods/resize");
+    /// What kruise-daemon restarts containers by.
+    pub const RECREATE_REQUESTS: Self = Self::namespaced("apps.kruise.io", "containerrecreaterequests");
 
     const fn namespaced(group: &'static str, plural: &'static str) -> Self {
         Self { group, plural, cluster_wide: false }
@@ -131,14 +134,19 @@ pub struct Deed {
     /// The owner's template is left alone.
     pub pods_only: bool,
     pub resizes: bool,
+    /// kruise-daemon is asked to restart containers.
+    pub by_request: bool,
 }
 
 impl Asked {
     /// Returns what a command cannot do without for one workload.
     pub fn required(command: ClusterCommand, kind: WorkloadKind, deed: Deed) -> Vec<Permission> {
         let asked = Self { command, kinds: vec![kind], pods_only: deed.pods_only };
-        let is_resize = |permission: &Permission| deed.resizes && permission.resource == AccessResource::POD_RESIZE;
-        let required = |permission: &Permission| permission.need == Need::Required || is_resize(permission);
+        let is_of_it = |permission: &Permission| {
+            deed.resizes && permission.resource == AccessResource::POD_RESIZE
+                || deed.by_request && permission.resource == AccessResource::RECREATE_REQUESTS
+        };
+        let required = |permission: &Permission| permission.need == Need::Required || is_of_it(permission);
         asked.permissions().into_iter().filter(required).collect()
     }
 
@@ -158,7 +166,7 @@ impl Asked {
         if deed.pods_only && command.has_pods_only() && kind.has_template() {
             role.push_str(" --pods-only");
         }
-        if deed.resizes {
+        if deed.resizes || deed.by_request {
             role.push_str(" --optional");
         }
         role

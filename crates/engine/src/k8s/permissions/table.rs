@@ -4,7 +4,7 @@ use super::{AccessResource, AccessVerb, ClusterCommand, Need};
 use crate::kinds::{Revisions, WorkloadKind};
 
 use AccessVerb::{Create, Delete, Get, List, Patch, Watch};
-use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, Restart, Resume, Status, Undo};
+use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, ReleaseFields, Restart, Resume, Status, Undo};
 use Need::{Optional, Required};
 use Subject::{Maker, OwnedThrough, Selecting, Workload};
 
@@ -83,6 +83,7 @@ const PODS_ONLY: PodsOnly = Some(true);
 
 const PODS: Subject = Subject::Other(AccessResource::namespaced("", "pods"));
 const POD_RESIZE: Subject = Subject::Other(AccessResource::POD_RESIZE);
+const RECREATE_REQUESTS: Subject = Subject::Other(AccessResource::RECREATE_REQUESTS);
 const POD_STATUS: Subject = Subject::Other(AccessResource::namespaced("", "pods/status"));
 const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"));
 const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
@@ -99,6 +100,11 @@ const ACCESS_REVIEWS: Subject =
     Subject::Other(AccessResource::cluster_wide("authorization.k8s.io", "selfsubjectaccessreviews"));
 const SELF_REVIEWS: Subject =
     Subject::Other(AccessResource::cluster_wide("authentication.k8s.io", "selfsubjectreviews"));
+
+const CONFIG_MAPS: Subject = Subject::Other(AccessResource::namespaced("", "configmaps"));
+const SECRETS: Subject = Subject::Other(AccessResource::namespaced("", "secrets"));
+
+const CONFIGURATION: &str = "sees whether one that is in the manifests, too, changes (--if-possible, --hand-over)";
 
 /// What lists of whatever selects pods are for.
 const SELECTS: &str = "sees that nothing else selects a pod by the label that is taken off (--drain)";
@@ -118,11 +124,12 @@ const fn row(
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row((EVERY, KINDS, BOTH), Workload, &[Get], Required, "reads the workload"),
-    row((&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash], KINDS, BOTH), Workload, &[List], Optional,
+    row((&[Plan, Diff, Apply, Follow, History, Undo, Restart, Hash, ReleaseFields], KINDS, BOTH), Workload, &[List], Optional,
         "finds workloads by label (-l), and the names to suggest where one is mistyped"),
     row((&[Status], KINDS, BOTH), Workload, &[List], Optional, "shows all workloads, or finds them by label (-l)"),
     row((ROLLOUTS, OWNERS, DURABLE), Workload, &[Patch], Required,
         "writes template, lock and history, one guarded patch a step"),
+    row((&[ReleaseFields], KINDS, BOTH), Workload, &[Patch], Required, "removes field managers, by one guarded patch"),
     row((&[Plan], OWNERS, DURABLE), Workload, &[Patch], Optional,
         "asks by a dry run what a manifest (-f) would store; nothing is stored"),
     row((&[Diff], OWNERS, BOTH), Workload, &[Patch], Required,
@@ -139,6 +146,8 @@ pub(super) const ROWS: &[Row] = &[
     row((ROLLOUTS, KINDS, BOTH), PODS, &[Patch], Required, "changes the images; each patch tests what it replaces"),
     row((&[Apply, Undo, Resume, Abort], KINDS, BOTH), POD_RESIZE, &[Patch], Optional,
         "changes cpu and memory; each patch tests what it replaces; no default role has it"),
+    row((&[Restart], KINDS, BOTH), RECREATE_REQUESTS, &[List, Create, Delete], Optional,
+        "asks kruise-daemon to restart containers, in a request a pod (--by-request)"),
     row((&[Plan], KINDS, BOTH), POD_RESIZE, &[Patch], Optional,
         "asks by a dry run whether the server would take a change of cpu and memory; nothing is stored"),
     row((&[Plan], KINDS, BOTH), PODS, &[Patch], Optional,
@@ -188,6 +197,8 @@ pub(super) const ROWS: &[Row] = &[
         "knows the kubelets' versions, which decide what an update of a sidecar does, and whether a container's own restartPolicy counts"),
     row((RESIZING, KINDS, BOTH), VERTICAL_AUTOSCALERS, &[List], Optional,
         "sees whether a VerticalPodAutoscaler sets cpu and memory back"),
+    row((&[Plan, Apply], KINDS, DURABLE), CONFIG_MAPS, &[Get], Optional, CONFIGURATION),
+    row((&[Plan, Apply], KINDS, DURABLE), SECRETS, &[Get], Optional, CONFIGURATION),
     row((&[Hash], BARE, BOTH), NODES, &[Get], Optional, "knows the kubelet's version, which decides how it hashes"),
     row((OF_SIDECARS, SIDECAR_SETS, BOTH), Workload, &[Get], Required, "reads the SidecarSet"),
     row((&[Apply], SIDECAR_SETS, BOTH), Workload, &[Patch], Required, "sets its images; the patch tests what it replaces"),

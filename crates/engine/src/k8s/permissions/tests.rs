@@ -127,7 +127,12 @@ fn what_each_command_can_do_without() {
             K::DaemonSet,
             false,
             rollout(
-                &["daemonsets.apps list", "pods create,delete", "controllerrevisions.apps list"],
+                &[
+                    "daemonsets.apps list",
+                    "pods create,delete",
+                    "containerrecreaterequests.apps.kruise.io list,create,delete",
+                    "controllerrevisions.apps list",
+                ],
                 &["deployments", "replicasets", "statefulsets"],
             ),
         ),
@@ -181,6 +186,9 @@ fn what_each_command_can_do_without() {
         let nodes = expected.iter().position(|line| line == "nodes get,list");
         if let Some(place) = nodes.filter(|_| matches!(command, C::Plan | C::Apply | C::Undo)) {
             expected.insert(place + 1, "verticalpodautoscalers.autoscaling.k8s.io list".to_owned());
+            if command != C::Undo && !pods_only {
+                expected.splice(place + 2..place + 2, lines(&["configmaps get", "secrets get"]));
+            }
         }
         assert_eq!(reported(&asked(command, kind, pods_only), Need::Optional), expected, "{} {kind}", command.word());
     }

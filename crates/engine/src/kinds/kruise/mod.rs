@@ -268,6 +268,13 @@ pub fn as_read(template: &Value) -> Value {
     }
 }
 
+/// Returns the paths in which two values differ, below this path.
+pub fn differing(before: &Value, after: &Value, path: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    TemplateChange::walk(Some(&as_read(before)), Some(&as_read(after)), (&[], path), &mut found);
+    found.into_iter().map(|change| change.path).collect()
+}
+
 /// One difference between two templates, as `jsonpatch.CreatePatch` finds it: containers by their place, not by name.
 struct TemplateChange {
     /// Keys and places, from the template on.

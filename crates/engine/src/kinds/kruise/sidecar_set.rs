@@ -2,8 +2,7 @@
 //! controller gives running pods their new images.
 
 use super::GROUP;
-use crate::kinds::{KindSpec, MaxUnavailable, OF_APPS, Replicas};
-use crate::value::int_or_percent::IntOrPercent;
+use crate::kinds::{KindSpec, OF_APPS, Replicas};
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "SidecarSet",
@@ -13,20 +12,13 @@ pub(super) const SPEC: KindSpec = KindSpec {
     plural: "sidecarsets",
     singular: "sidecarset",
     template: "",
-    selector: None,
-    replicas: Replicas::Matched,
-    // `calculateUpgradeCount` in `sidecarset_strategy.go`.
-    max_unavailable: Some(MaxUnavailable {
-        path: "spec.updateStrategy.maxUnavailable",
-        rounds_up: true,
-        value: |object| IntOrPercent::from_value(object.pointer("/spec/updateStrategy/maxUnavailable")?).ok(),
-    }),
+    replicas: Replicas::One,
     is_fixed: |_| false,
     has_kubectl_rollout: false,
     ..OF_APPS
 };
 
-/// Returns the merge patch with which the controller of a SidecarSet goes on that this field keeps from it.
+/// Returns the merge patch with which its controller goes on that this field keeps from it.
 pub fn lifts_hold(path: &str) -> Option<&'static str> {
     match path {
         "spec.updateStrategy.paused" => Some(r#"{"spec":{"updateStrategy":{"paused":false}}}"#),

@@ -174,7 +174,7 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
 fn replicas(kind: WorkloadKind, manifest: &Value) -> Option<usize> {
     match kind.replicas() {
         Replicas::Spec => usize::try_from(manifest.pointer("/spec/replicas")?.as_u64()?).ok(),
-        Replicas::One | Replicas::Matched | Replicas::Scheduled => None,
+        Replicas::One | Replicas::Scheduled => None,
     }
 }
 

@@ -4,57 +4,327 @@
 //! Promise: it foretells by the controller's own rules (`pkg/control/sidecarcontrol` and `pkg/controller/sidecarset` of
 //! openkruise/kruise 1.8.3), and changes nothing but images.
 
-mod change;
 mod course;
-mod forecast;
-mod hot;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
-use crate::k8s::pod::Pod;
+use crate::change::reason::{Reason, Warning};
+use crate::change::{FieldChanges, new_images};
+use crate::k8s::names::{ContainerName, RolloutId};
+use crate::k8s::operations::Operations;
+use crate::k8s::pod::{ContainerList, Pod};
+use crate::k8s::restart::pinned_image;
 use crate::k8s::workload::Workload;
-use crate::plan::Snapshot;
+use crate::kinds::{differing, lifts_hold};
 use crate::plan::assemble::{Objects, assemble};
-use crate::value::selector;
-
-pub use change::Change;
-pub(crate) use course::{Course, Goals, is_updated};
-pub(crate) use forecast::Courses;
-pub use forecast::{Left, goal, left, plan, words_back};
+use crate::plan::{
+    ContainerPlan, Effect, ImageChange, Intent, Manifest, Options, PodPlan, PodVerdict, Snapshot, Start, Verdict,
+    WorkloadPlan, policy_of,
+};
+use crate::rollout::{Follow, Goal, PodGoal};
+use crate::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
+use crate::state::policy::Policy;
+use crate::value::count::pods_that;
+use crate::value::int_or_percent::IntOrPercent;
+use crate::value::json_path::text;
+use course::{Course, HASH, course, is_hot, names_in_pods, sidecars};
 
 /// The label by which a ControllerRevision names its SidecarSet.
 pub const REVISION_OF: &str = "kruise.io/sidecarset-name";
 
-/// Where a SidecarSet's pods are looked for: a label selector, and a namespace; `None` is all of them.
-pub fn scope(set: &Workload) -> (String, Option<&str>) {
-    let labels = set.object.pointer("/spec/selector").map(selector::query).unwrap_or_default();
-    let namespace = set.object.pointer("/spec/namespace").and_then(Value::as_str);
-    (labels, namespace.filter(|namespace| !namespace.is_empty()))
-}
+/// About how long the controller takes from one pod to the next, besides what the pod takes: it looks again five seconds
+/// after a container has changed (`isPodConsistentChanged`).
+const SECONDS_PER_POD: f64 = 7.0;
 
-/// Returns the label selector of the namespaces, where it has one.
-pub fn namespaces(set: &Workload) -> Option<String> {
-    set.object.pointer("/spec/namespaceSelector").map(selector::query)
-}
-
-/// A SidecarSet as it was read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// With the pods that its controller counts (`getMatchingPods`), and its revisions.
-    pub live: Snapshot,
-    /// How many pods its selectors match besides: those without its containers.
-    pub bare: usize,
-}
-
-/// Puts together the pods that the selectors match, and the revisions.
-pub fn found(set: Workload, mut pods: Vec<Pod>, revisions: Vec<Value>) -> Found {
+/// Puts together the pods that its selectors match, and its revisions, which are no controller's.
+pub fn assembled(set: Workload, mut pods: Vec<Pod>, revisions: Vec<Value>) -> Snapshot {
     pods.retain(Pod::is_present);
-    let (mut matched, bare): (Vec<Pod>, Vec<Pod>) = pods.into_iter().partition(|pod| course::is_matched(&set, pod));
-    matched.sort_by(|a, b| (&a.key.namespace, &a.key.name).cmp(&(&b.key.namespace, &b.key.name)));
-    let mut live = assemble(set, Objects { pods: matched, ..Objects::default() });
-    // They are in the namespace of OpenKruise, and no controller's.
+    pods.sort_by(|a, b| (&a.key.namespace, &a.key.name).cmp(&(&b.key.namespace, &b.key.name)));
+    let mut live = assemble(set, Objects { pods, ..Objects::default() });
     live.surroundings.owned = revisions;
-    Found { live, bare: bare.len() }
+    live
+}
+
+/// What becomes of each pod, and what of the update strategy leaves some of them as they are.
+pub(crate) struct Courses<'l> {
+    set: &'l Value,
+    pub(crate) pods: Vec<(&'l Pod, Course)>,
+}
+
+impl<'l> Courses<'l> {
+    /// What the controller does to bring the pods to this SidecarSet.
+    pub(crate) fn of(live: &'l Snapshot, set: &'l Value) -> Self {
+        let pods = live.pods.iter().map(|pod| (pod, course(set, pod, &live.surroundings.owned)));
+        Self { set, pods: pods.collect() }
+    }
+
+    pub(crate) fn count(&self, verdict: PodVerdict) -> usize {
+        self.pods.iter().filter(|(_, course)| course.verdict == verdict).count()
+    }
+
+    /// How many pods that could be updated stay as they are, and the field as it is (`CalculatePartitionReplicas`).
+    fn partition(&self) -> (usize, String) {
+        let field = self.set.pointer("/spec/updateStrategy/partition");
+        let Some((field, given)) = field.and_then(|field| Some((field, IntOrPercent::from_value(field).ok()?))) else {
+            return (0, String::new());
+        };
+        let all = self.pods.len() - self.count(PodVerdict::Skipped);
+        let scaled = given.scaled(all, true).min(all);
+        let is_part = matches!(given, IntOrPercent::Percent(share) if share < 100);
+        let kept = if is_part && scaled == all && all > 1 { all - 1 } else { scaled };
+        (kept.min(self.count(PodVerdict::Update)), field.as_str().map_or_else(|| field.to_string(), str::to_owned))
+    }
+
+    /// Why the controller updates no running pod at all (`UpdateSidecarSet`).
+    pub(crate) fn held(&self) -> Option<Reason> {
+        let (kept, partition) = self.partition();
+        let (field, is) = if text(self.set, "/spec/updateStrategy/type") == "NotUpdate" {
+            ("type", "NotUpdate".to_owned())
+        } else if self.set.pointer("/spec/updateStrategy/paused").and_then(Value::as_bool) == Some(true) {
+            ("paused", "true".to_owned())
+        } else if kept > 0 && kept == self.count(PodVerdict::Update) {
+            ("partition", partition)
+        } else {
+            return None;
+        };
+        let what = format!("is {is}, so its controller updates no more running pods; new pods get its images");
+        Some(Reason::UpdateStrategyHolds { path: format!("spec.updateStrategy.{field}"), what })
+    }
+
+    /// Returns how many pods the controller leaves as they are, and why, a sentence each.
+    pub(crate) fn left(&self) -> Vec<String> {
+        let (kept, partition) = self.partition();
+        let mut left: BTreeMap<String, usize> = BTreeMap::new();
+        if kept > 0 {
+            left.insert(format!("spec.updateStrategy.partition is {partition}"), kept);
+        }
+        for reason in self.pods.iter().filter_map(|(_, course)| course.reason.as_ref()) {
+            *left.entry(reason.sentence()).or_default() += 1;
+        }
+        let stays = |(why, pods): (&String, &usize)| {
+            format!("{}: {why}", pods_that(*pods, "stays as it is", "stay as they are"))
+        };
+        left.iter().map(stays).collect()
+    }
+
+    /// Which sidecars are upgraded hot, a sentence each.
+    fn hot(&self) -> impl Iterator<Item = String> {
+        sidecars(self.set).filter(|sidecar| is_hot(sidecar)).map(|sidecar| {
+            let name = text(sidecar, "/name");
+            format!("{name} is upgraded hot: the empty one of {name}-1 and {name}-2 gets the image, and once it is ready the other one is emptied")
+        })
+    }
+
+    /// Whether a pod gets another image of this container.
+    fn changes(&self, sidecar: &ContainerName) -> bool {
+        let is_it = |container: &Value| text(container, "/name") == sidecar.as_str();
+        let names = sidecars(self.set).find(|container| is_it(container)).map(names_in_pods).unwrap_or_default();
+        let updates = self.pods.iter().filter(|(_, course)| course.verdict == PodVerdict::Update);
+        updates.flat_map(|(_, course)| &course.images).any(|(name, (from, _))| from.is_some() && names.contains(name))
+    }
+}
+
+/// Builds the plan of a SidecarSet.
+pub(super) fn build(intent: &Intent, live: &Snapshot, options: &Options) -> WorkloadPlan {
+    let (mut reasons, mut warnings) = (super::build::denied(live), Vec::new());
+    let wanted = wanted(intent, live, &mut reasons, &mut warnings);
+    let mut containers = containers(&live.workload.object, &wanted);
+    let is_changed = containers.iter().any(|row| row.to.is_some());
+    let set = with_images(&live.workload.object, &containers);
+    let courses = Courses::of(live, &set);
+    let to_update = courses.count(PodVerdict::Update);
+    for row in containers.iter_mut().filter(|row| courses.changes(&row.container)) {
+        // Also where an earlier run has set the image.
+        row.effect = Effect::Restart;
+    }
+    let is_coming = to_update + courses.count(PodVerdict::InProgress) > 0;
+    let (kept, _) = courses.partition();
+    if is_changed || to_update > 0 {
+        reasons.extend(courses.held());
+    }
+    if is_changed && !is_coming && courses.count(PodVerdict::Blocked) == 0 && reasons.is_empty() {
+        reasons.push(Reason::NoPods);
+    }
+    let verdict = match () {
+        () if !reasons.is_empty() => Verdict::NotEligible,
+        () if is_coming => Verdict::InPlace,
+        () if courses.count(PodVerdict::Blocked) > 0 => Verdict::NotEligible,
+        () => Verdict::NothingToDo,
+    };
+    if verdict == Verdict::InPlace {
+        let limits: Vec<String> = courses.left().into_iter().chain(courses.hot()).collect();
+        warnings.push(Warning::SidecarSetUpdates { limits });
+    }
+    let given =
+        set.pointer("/spec/updateStrategy/maxUnavailable").and_then(|value| IntOrPercent::from_value(value).ok());
+    let at_once = given.map_or(1, |given| given.scaled(courses.pods.len(), true)).max(1);
+    let number = |pods: usize| u32::try_from(pods).unwrap_or(u32::MAX);
+    let begun = courses.count(PodVerdict::InProgress);
+    let policy = Policy {
+        max_unavailable: number(at_once),
+        canary: (kept > 0).then(|| number(to_update - kept + begun)),
+        drain_seconds: None,
+        respects_budgets: false,
+        ..policy_of(live, options)
+    };
+    WorkloadPlan {
+        verdict,
+        reasons,
+        warnings,
+        containers,
+        pods: courses.pods.iter().map(|(pod, course)| pod_plan(pod, course)).collect(),
+        estimate_seconds: f64::from(number((to_update - kept).div_ceil(at_once))) * SECONDS_PER_POD,
+        replicas: number(courses.pods.len()),
+        ..WorkloadPlan::empty(live, policy)
+    }
+}
+
+/// Returns the SidecarSet that is wanted; what of it reaches no running pod is a reason, and what is not written a warning.
+fn wanted(intent: &Intent, live: &Snapshot, reasons: &mut Vec<Reason>, warnings: &mut Vec<Warning>) -> Value {
+    warnings.extend(live.not_read.iter().map(|what| Warning::ReadFailed { what: what.clone() }));
+    let mut wanted = live.workload.object.clone();
+    match intent {
+        Intent::Images(images) => {
+            let put = wanted.get_mut("spec").map(|spec| new_images::put(spec, images));
+            reasons.extend(put.and_then(Result::err).unwrap_or_default());
+        }
+        Intent::Manifest(Manifest::Stored { object, removals_unseen }) => {
+            warnings.extend(removals_unseen.then_some(Warning::RemovalsUnseen));
+            wanted.clone_from(object);
+        }
+        Intent::Manifest(Manifest::Refused { message }) => {
+            reasons.push(Reason::AdmissionRefused { message: message.clone(), others: Vec::new() });
+        }
+        Intent::None | Intent::Manifest(Manifest::Given { .. }) | Intent::Undo { .. } | Intent::Restart { .. } => {}
+    }
+    let paths = differing(&live.workload.object["spec"], &wanted["spec"], "spec").into_iter();
+    let (of_containers, paths): (Vec<_>, Vec<_>) = paths.partition(|path| {
+        ContainerList::ALL.iter().any(|list| path.starts_with(&format!("spec.{}", list.spec_field())))
+    });
+    let fixed = of_containers.into_iter().filter(|path| !path.ends_with("].image"));
+    let why = "changes, and its controller gives running pods images alone; new pods get it";
+    reasons.extend(fixed.map(|path| Reason::SidecarNotUpdated { path, why: why.into() }));
+    warnings.extend((!paths.is_empty()).then_some(Warning::OutsideTemplate { paths }));
+    wanted
+}
+
+/// The containers with their images, and where they are.
+fn images(set: &Value) -> impl Iterator<Item = (ContainerList, usize, &str, &str)> {
+    ContainerList::ALL.into_iter().flat_map(move |list| {
+        let containers = set.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);
+        let image = move |(index, container)| (list, index, text(container, "/name"), text(container, "/image"));
+        containers.into_iter().flatten().enumerate().map(image)
+    })
+}
+
+fn containers(before: &Value, after: &Value) -> Vec<ContainerPlan> {
+    let row = |(list, _, name, from): (ContainerList, usize, &str, &str)| {
+        let new = images(after).find(|(of, _, other, _)| (*of, *other) == (list, name));
+        let to = new.map(|(.., image)| image.to_owned()).filter(|to| to != from);
+        let effect = match (&to, list) {
+            (None, _) => Effect::Unchanged,
+            (Some(_), ContainerList::Containers) => Effect::Restart,
+            (Some(_), ContainerList::InitContainers) => Effect::NoEffectNow,
+        };
+        let (container, from) = (name.into(), from.to_owned());
+        ContainerPlan { container, list, from, to, effect, resize_restarts: false, is_down: false }
+    };
+    images(before).map(row).collect()
+}
+
+fn with_images(set: &Value, containers: &[ContainerPlan]) -> Value {
+    let mut after = set.clone();
+    for ((list, index, ..), row) in images(set).zip(containers) {
+        let Some(to) = &row.to else { continue };
+        after["spec"][list.spec_field()][index]["image"] = to.as_str().into();
+        // What its webhook notes of that is not known.
+        after["metadata"]["annotations"][HASH] = Value::Null;
+    }
+    after
+}
+
+fn pod_plan(pod: &Pod, course: &Course) -> PodPlan {
+    let is_shown = |from: &Option<String>| from.is_some() || course.verdict != PodVerdict::Update;
+    let changed = course.images.iter().filter(|(_, (from, _))| is_shown(from));
+    let changes = changed
+        .map(|(name, (from, to))| (name.clone(), ImageChange::new(from.as_ref().unwrap_or(to), to, Effect::Restart)));
+    PodPlan {
+        pod: pod.key.clone(),
+        node: pod.spec.node_name.clone(),
+        kubelet: None,
+        verdict: course.verdict,
+        changes: changes.collect(),
+        fields: FieldChanges::default(),
+        drain: None,
+        unrestored: None,
+        reasons: course.reason.iter().cloned().collect(),
+    }
+}
+
+/// Returns the write of the images: one patch, of exactly the SidecarSet that was read; none where they stay.
+pub fn write(plan: &WorkloadPlan, live: &Snapshot) -> Option<ObjectWrite> {
+    let set = &live.workload;
+    let mut operations = Operations::default();
+    operations.test(["metadata", "uid"], set.uid.as_str().into());
+    // What the plan says rests on the whole of it, such as the strategy.
+    operations.test(["metadata", "generation"], set.object["metadata"]["generation"].clone());
+    let changed = || images(&set.object).zip(&plan.containers).filter_map(|(at, row)| Some((at, row.to.as_deref()?)));
+    for ((list, index, name, from), to) in changed() {
+        let index = index.to_string();
+        let path = |field| ["spec", list.spec_field(), index.as_str(), field];
+        operations.test(path("name"), name.into());
+        operations.test(path("image"), from.into());
+        operations.replace(path("image"), to.into());
+    }
+    let object = ObjectKey::of(ObjectKind::Workload(set.reference.kind), &set.object);
+    changed().next().map(|_| ObjectWrite::Patch { object, operations: operations.into_list() })
+}
+
+/// Returns the goal of `follow`: the pods that its controller updates, and those that have the update.
+pub(super) fn follow(live: &Snapshot, options: &Options, id: &RolloutId, now: &str) -> Goal {
+    let mut plan = build(&Intent::None, live, options);
+    let settled = plan.count(PodVerdict::AlreadyThere);
+    plan.policy.canary = plan.policy.canary.map(|pods| pods.saturating_add(u32::try_from(settled).unwrap_or(u32::MAX)));
+    for pod in plan.pods.iter_mut().filter(|pod| pod.verdict == PodVerdict::AlreadyThere) {
+        pod.verdict = PodVerdict::InProgress;
+    }
+    let goal = plan.goal(id, &Start { clock: now.to_owned(), ..Start::default() });
+    Goal { follows: Some(Follow { read_at: live.surroundings.server_now.clone(), held_by: None }), ..goal }
+}
+
+/// Returns the words that set the images back which the pods of a goal come from, as `apply` takes them; none where they come
+/// from several.
+pub fn words_back(goal: &Goal, live: &Snapshot) -> Vec<String> {
+    let of_sidecar = |sidecar: &Value| {
+        let empty = text(sidecar, "/upgradeStrategy/hotUpgradeEmptyImage");
+        let names = names_in_pods(sidecar);
+        let ran = |pod: &PodGoal| {
+            let its = pod.containers.iter().filter(|(name, wanted)| {
+                // Of a pair the one that is emptied has what ran before.
+                let is_it = !is_hot(sidecar) || wanted.to.as_deref() == Some(empty);
+                is_it && wanted.from != wanted.to && names.contains(name)
+            });
+            its.filter_map(|(name, wanted)| again(is_hot(sidecar), name, wanted.from.clone()?, live)).next()
+        };
+        let before: BTreeSet<String> = goal.pods.iter().filter_map(|pod| ran(pod)).collect();
+        let image = before.first().filter(|_| before.len() == 1)?;
+        Some(format!("{}={image}", text(sidecar, "/name")))
+    };
+    sidecars(&live.workload.object).filter_map(of_sidecar).collect()
+}
+
+/// After a hot upgrade that has failed it has to be another text: what still runs has that one.
+fn again(is_hot: bool, name: &ContainerName, image: String, live: &Snapshot) -> Option<String> {
+    let runs = |pod: &&Pod| pod.spec_of(name).is_some_and(|container| container.image == image);
+    let id = live.pods.iter().find(runs).and_then(|pod| Some(&pod.status_of(name)?.image_id));
+    if is_hot { pinned_image(&image, id?, None).ok() } else { Some(image) }
+}
+
+/// Returns the merge patch of the SidecarSet with which its controller goes on with the pods that its partition keeps.
+pub fn lifted_by(goal: &Goal) -> Option<&'static str> {
+    goal.policy().canary.and_then(|_| lifts_hold("spec.updateStrategy.partition"))
 }

@@ -1,13 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::change::reason::{Reason, Warning};
 use crate::change::target;
 use crate::kinds::SIDECAR_SETS;
-use crate::plan::{Intent, Manifest, Options, PodVerdict, Verdict, WorkloadPlan};
-use crate::state::durable::ObjectWrite;
-use crate::state::policy::Policy;
-use crate::status::{Comparison, PodState, sidecar_set as status};
+use crate::status::{Comparison, PodState, status};
 
 const OLD: &str = "acme/agent:v1";
 const NEW: &str = "acme/agent:v2";
@@ -63,9 +59,9 @@ fn new(name: &str) -> Value {
     pod(name, NEW, &[("agent", NEW, true)])
 }
 
-fn read(set: &Value, pods: &[Value], revisions: Vec<Value>) -> Found {
+fn read(set: &Value, pods: &[Value], revisions: Vec<Value>) -> Snapshot {
     let set = Workload::from_object(SIDECAR_SETS, set.clone()).unwrap();
-    found(set, pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect(), revisions)
+    assembled(set, pods.iter().map(|pod| Pod::from_object(pod).unwrap()).collect(), revisions)
 }
 
 fn images(words: &str) -> Intent {
@@ -73,13 +69,17 @@ fn images(words: &str) -> Intent {
     Intent::Images(target::parse(&words, &[], target::Unnamed::None, false).unwrap().images)
 }
 
+fn plan(live: &Snapshot, intent: &Intent) -> WorkloadPlan {
+    build(intent, live, &Options::default())
+}
+
 /// The plan from the old image to the new one.
-fn planned(strategy: &Value, pods: &[Value]) -> (WorkloadPlan, Policy, Option<Left>) {
-    let found = read(&set(OLD, strategy), pods, Vec::new());
-    let after = set(NEW, strategy);
-    let change = Change::of(&found.live.workload, &images("agent=:v2"));
-    let goal = goal(&found, &after, (&Options::default(), false), (&"id".into(), ""));
-    (plan(&found, &change, &after, &Options::default()), goal.policy().clone(), left(&found, &after))
+fn planned(strategy: &Value, pods: &[Value]) -> WorkloadPlan {
+    plan(&read(&set(OLD, strategy), pods, Vec::new()), &images("agent=:v2"))
+}
+
+fn started(plan: &WorkloadPlan) -> Goal {
+    plan.goal(&"id".into(), &Start::default())
 }
 
 fn verdicts(plan: &WorkloadPlan) -> Vec<PodVerdict> {
@@ -93,38 +93,41 @@ fn codes(reasons: &[Reason]) -> Vec<String> {
 /// The rows of `GetNextUpgradePods` and `calculateUpgradeCount`: which pods change, how many, and what keeps them.
 #[test]
 fn the_update_strategy_decides_which_pods_change() {
-    use Verdict::{InPlaceByController, NotEligible};
+    use Verdict::{InPlace, NotEligible};
     let three = [old("a"), old("b"), old("c")];
     let holds = |field: &str| vec![format!("UpdateStrategyHolds spec.updateStrategy.{field}")];
-    for (strategy, verdict, reasons, first, lifted) in [
-        (json!({}), InPlaceByController, vec![], None, None),
-        (json!({"type": "NotUpdate"}), NotEligible, holds("type"), None, None),
-        (json!({"paused": true}), NotEligible, holds("paused"), None, None),
-        (json!({"partition": 1}), InPlaceByController, vec![], Some(2), Some("partition")),
-        (json!({"partition": "50%"}), InPlaceByController, vec![], Some(1), Some("partition")),
+    for (strategy, verdict, reasons, first) in [
+        (json!({}), InPlace, vec![], None),
+        (json!({"type": "NotUpdate"}), NotEligible, holds("type"), None),
+        (json!({"paused": true}), NotEligible, holds("paused"), None),
+        (json!({"partition": 1}), InPlace, vec![], Some(2)),
+        (json!({"partition": "50%"}), InPlace, vec![], Some(1)),
         // As long as it is less than all of them, one pod is updated.
-        (json!({"partition": "99%"}), InPlaceByController, vec![], Some(1), Some("partition")),
-        (json!({"partition": 5}), NotEligible, holds("partition"), Some(0), Some("partition")),
-        (json!({"selector": {"matchLabels": {"pod": "a"}}}), InPlaceByController, vec![], None, Some("selector")),
-        (json!({"selector": {"matchLabels": {"pod": "x"}}}), NotEligible, vec![], None, Some("selector")),
+        (json!({"partition": "99%"}), InPlace, vec![], Some(1)),
+        (json!({"partition": 5}), NotEligible, holds("partition"), Some(0)),
+        (json!({"selector": {"matchLabels": {"pod": "a"}}}), InPlace, vec![], None),
+        (json!({"selector": {"matchLabels": {"pod": "x"}}}), NotEligible, vec![], None),
     ] {
-        let (plan, policy, left) = planned(&strategy, &three);
-        assert_eq!((plan.verdict, codes(&plan.reasons), policy.canary), (verdict, reasons, first), "{strategy}");
-        let lifted_by = left.and_then(|left| left.lifted_by).unwrap_or_default();
-        assert!(lifted_by.contains(lifted.unwrap_or_default()), "{strategy}: {lifted_by}");
+        let plan = planned(&strategy, &three);
+        assert_eq!((plan.verdict, codes(&plan.reasons), plan.policy.canary), (verdict, reasons, first), "{strategy}");
+        assert_eq!(lifted_by(&started(&plan)).is_some(), first.is_some(), "{strategy}");
     }
+    assert_eq!(planned(&json!({"maxUnavailable": "50%"}), &three).policy.max_unavailable, 2);
 }
 
 #[test]
 fn a_pod_is_taken_as_its_hashes_say() {
-    use PodVerdict::{AlreadyThere, Blocked, InProgress, Update};
-    let mut other_fields = old("a");
-    other_fields["metadata"]["annotations"]["kruise.io/sidecarset-hash-without-image"] =
-        json!({"mesh": {"hash": "other"}}).to_string().into();
-    let mut of_long_ago = old("a");
-    of_long_ago["metadata"]["annotations"]["kruise.io/sidecarset-hash"] = json!({"mesh": NEW}).to_string().into();
+    use PodVerdict::{AlreadyThere, Blocked, InProgress, Skipped, Update};
+    let with = |pod: Value, key: &str, value: Value| {
+        let mut pod = pod;
+        pod["metadata"]["annotations"][key] = value.to_string().into();
+        pod
+    };
+    let other_fields = with(old("a"), "kruise.io/sidecarset-hash-without-image", json!({"mesh": {"hash": "other"}}));
+    let of_long_ago = with(old("a"), "kruise.io/sidecarset-hash", json!({"mesh": NEW}));
     let begun = pod("a", NEW, &[("agent", NEW, false)]);
     let failing = pod("a", "x", &[("agent", "acme/agent:nope", false)]);
+    let without = pod("a", OLD, &[("app", OLD, true)]);
     for (pod, verdict) in [
         (old("a"), Update),
         (new("a"), AlreadyThere),
@@ -133,24 +136,27 @@ fn a_pod_is_taken_as_its_hashes_say() {
         (other_fields, Blocked),
         // Its hash says that it was asked for the new image, and it has another.
         (of_long_ago, InProgress),
+        (without, Skipped),
     ] {
-        let (plan, ..) = planned(&json!({}), std::slice::from_ref(&pod));
-        assert_eq!(verdicts(&plan), [verdict], "{pod}");
+        let live = read(&set(NEW, &json!({})), std::slice::from_ref(&pod), Vec::new());
+        assert_eq!(verdicts(&plan(&live, &Intent::None)), [verdict], "{pod}");
     }
+    let nobody = planned(&json!({}), &[]);
+    assert_eq!((nobody.verdict, codes(&nobody.reasons)), (Verdict::NotEligible, vec!["NoPods ".to_owned()]));
 }
 
+/// A run that was killed after its write is run again.
 #[test]
-fn only_pods_with_its_containers_are_matched() {
-    let mut ended = old("a");
-    ended["status"]["phase"] = "Succeeded".into();
-    let mut not_listed = old("b");
-    not_listed["metadata"]["annotations"]["kruise.io/sidecarset-injected-list"] = "mesh-2".into();
-    let without = pod("c", OLD, &[("app", OLD, true)]);
-    let found = read(&set(OLD, &json!({})), &[ended, not_listed, without, old("d")], Vec::new());
-    let names: Vec<&str> = found.live.pods.iter().map(|pod| pod.key.name.as_str()).collect();
-    assert_eq!((names, found.bare), (vec!["d"], 2));
-    let (plan, ..) = planned(&json!({}), &[]);
-    assert_eq!((plan.verdict, codes(&plan.reasons)), (Verdict::NotEligible, vec!["NoPods ".to_owned()]));
+fn what_an_earlier_run_has_written_is_followed() {
+    let live = read(&set(NEW, &json!({})), &[new("a"), old("b")], Vec::new());
+    let plan = plan(&live, &images("agent=:v2"));
+    assert_eq!((plan.verdict, write(&plan, &live)), (Verdict::InPlace, None));
+    assert_eq!(plan.containers[0].effect, Effect::Restart);
+    let goal = started(&plan);
+    assert_eq!(goal.pods.iter().map(|pod| pod.key.name.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert!(goal.is_followed() && goal.is_in_turns());
+    let all = follow(&live, &Options::default(), &"id".into(), "");
+    assert_eq!((all.pods.len(), all.policy().canary), (2, None));
 }
 
 #[test]
@@ -166,60 +172,45 @@ fn the_field_that_keeps_a_pod_is_that_of_its_revision() {
     for (revisions, expected) in
         [(vec![revision], "spec.containers[agent].args, spec.containers[agent].env"), (vec![], "spec.containers")]
     {
-        let found = read(&set(OLD, &json!({})), &[stays.clone(), old("b")], revisions);
-        let change = Change::of(&found.live.workload, &images("agent=:v2"));
-        let plan = plan(&found, &change, &set(NEW, &json!({})), &Options::default());
-        assert_eq!(plan.pods[0].reasons, [Reason::SidecarFieldDiffers { path: expected.into() }]);
-        assert_eq!(plan.verdict, Verdict::InPlaceByController, "the other one is updated");
+        let live = read(&set(OLD, &json!({})), &[stays.clone(), old("b")], revisions);
+        let plan = plan(&live, &images("agent=:v2"));
+        assert_eq!(codes(&plan.pods[0].reasons), [format!("SidecarNotUpdated {expected}")]);
+        assert_eq!(plan.verdict, Verdict::InPlace, "the other one is updated");
         let said = plan.warnings.iter().map(Warning::sentence).collect::<Vec<_>>().join("\n");
-        assert!(said.contains("1 pod stays as it is") && said.contains("nobody restarts"), "{said}");
+        assert!(said.contains("1 pod stays as it is") && said.contains("UpdateImmutableField"), "{said}");
     }
 }
 
 #[test]
 fn a_manifest_changes_images_and_nothing_else() {
-    let of = |edit: fn(&mut Value)| {
+    let differs = |path: &str| vec![format!("SidecarNotUpdated {path}")];
+    type Edit = fn(&mut Value);
+    let cases: [(Edit, Vec<String>, &[&str]); 4] = [
+        (|_| {}, vec![], &[]),
+        (|set| set["spec"]["containers"][0]["env"] = json!([]), differs("spec.containers[agent].env"), &[]),
+        (|set| drop(set["spec"]["containers"].as_array_mut().unwrap().pop()), differs("spec.containers"), &[]),
+        (|set| set["spec"]["updateStrategy"]["paused"] = true.into(), vec![], &["spec.updateStrategy.paused"]),
+    ];
+    let live = read(&set(OLD, &json!({})), &[old("a")], Vec::new());
+    for (edit, reasons, outside) in cases {
         let mut object = set(NEW, &json!({}));
         edit(&mut object);
-        let workload = Workload::from_object(SIDECAR_SETS, set(OLD, &json!({}))).unwrap();
-        let manifest = Manifest::Stored { object, removals_unseen: false };
-        Change::of(&workload, &Intent::Manifest(manifest))
-    };
-    let differs = |path: &str| vec![format!("SidecarFieldDiffers {path}")];
-    let outside = |path: &str| vec![Warning::OutsideTemplate { paths: vec![path.to_owned()] }];
-    type Edit = fn(&mut Value);
-    let cases: [(Edit, Vec<String>, Vec<Warning>); 6] = [
-        (|_| {}, vec![], vec![]),
-        (|set| set["spec"]["containers"][0]["env"] = json!([]), differs("spec.containers[agent].env"), vec![]),
-        (
-            |set| set["spec"]["containers"][0]["name"] = "b".into(),
-            [differs("spec.containers[agent]"), differs("spec.containers[b]")].concat(),
-            vec![],
-        ),
-        (|set| set["spec"]["updateStrategy"]["paused"] = true.into(), vec![], outside("spec.updateStrategy")),
-        (
-            |set| set["spec"]["initContainers"][0]["args"] = json!(["x"]),
-            vec![],
-            outside("spec.initContainers[init].args"),
-        ),
-        // A sidecar among the init containers counts in the hash.
-        (
-            |set| set["spec"]["initContainers"][0]["restartPolicy"] = "Always".into(),
-            differs("spec.initContainers[init].restartPolicy"),
-            vec![],
-        ),
-    ];
-    for (edit, reasons, warnings) in cases {
-        let change = of(edit);
-        assert_eq!((codes(&change.reasons), change.warnings), (reasons, warnings));
+        let plan = plan(&live, &Intent::Manifest(Manifest::Stored { object, removals_unseen: false }));
+        assert_eq!(codes(&plan.reasons), reasons);
+        let outside: Vec<_> =
+            outside.iter().map(|path| Warning::OutsideTemplate { paths: vec![(*path).into()] }).collect();
+        let warned = plan.warnings.into_iter().filter(|warning| matches!(warning, Warning::OutsideTemplate { .. }));
+        assert_eq!(warned.collect::<Vec<_>>(), outside);
     }
 }
 
 #[test]
 fn the_write_is_one_patch_that_tests_what_it_replaces() {
-    let workload = Workload::from_object(SIDECAR_SETS, set(OLD, &json!({}))).unwrap();
-    let change = Change::of(&workload, &images("agent=:v2 init=:v2"));
-    let ObjectWrite::Patch { operations, .. } = change.write(&workload) else { panic!("it is a patch") };
+    let live = read(&set(OLD, &json!({})), &[old("a")], Vec::new());
+    let plan_of = |words: &str| plan(&live, &images(words));
+    let Some(ObjectWrite::Patch { operations, .. }) = write(&plan_of("agent=:v2 init=:v2"), &live) else {
+        panic!("it is a patch")
+    };
     let expected = json!([
         {"op": "test", "path": "/metadata/uid", "value": "s"},
         {"op": "test", "path": "/metadata/generation", "value": 3},
@@ -231,23 +222,17 @@ fn the_write_is_one_patch_that_tests_what_it_replaces() {
         {"op": "replace", "path": "/spec/initContainers/0/image", "value": "acme/init:v2"},
     ]);
     assert_eq!(json!(operations), expected);
-    let mut patched = workload.object.clone();
-    json_patch::patch(&mut patched, &operations).unwrap();
-    let mut applied = change.applied(&workload);
-    applied["metadata"]["annotations"]["kruise.io/sidecarset-hash"] = OLD.into();
-    assert_eq!(patched, applied);
-    let unknown = Change::of(&workload, &images("agnet=:v2"));
-    assert_eq!(codes(&unknown.reasons), ["ContainerNotFound "]);
+    assert_eq!(codes(&plan_of("agnet=:v2").reasons), ["ContainerNotFound "]);
 }
 
 /// `findContainerToHotUpgrade`, `UpgradeSidecarContainer` and `flipPodSidecarContainerDo`: the image of each of the two when
 /// the controller is done; none where it never gets there.
 #[test]
 fn a_hot_upgrade_goes_by_way_of_the_empty_container() {
-    let pair = |one: &'static str, two: &'static str, ready: [bool; 2]| {
-        pod("a", OLD, &[("agent-1", one, ready[0]), ("agent-2", two, ready[1])])
-    };
     const NOPE: &str = "acme/agent:nope";
+    let pair = |one: &'static str, two: &'static str, ready: [bool; 2]| {
+        pod("a", "x", &[("agent-1", one, ready[0]), ("agent-2", two, ready[1])])
+    };
     for (pod, wanted, expected) in [
         (pair(OLD, EMPTY, [true, true]), NEW, Some([EMPTY, NEW])),
         (pair(EMPTY, OLD, [true, true]), NEW, Some([NEW, EMPTY])),
@@ -256,56 +241,50 @@ fn a_hot_upgrade_goes_by_way_of_the_empty_container() {
         (pair(EMPTY, OLD, [true, true]), OLD, Some([EMPTY, OLD])),
         // The one that fails is the next, and the one that runs has the image already.
         (pair(NOPE, OLD, [false, true]), NEW, Some([NEW, EMPTY])),
+        (pair(NOPE, OLD, [false, true]), OLD, None),
         (pair(NOPE, OLD, [false, true]), "acme/agent:v1@sha256:1", Some(["acme/agent:v1@sha256:1", EMPTY])),
-        (pair(NOPE, OLD, [false, true]), "x", Some(["x", EMPTY])),
     ] {
-        let after = hot(wanted);
-        let found = read(&hot("before"), std::slice::from_ref(&pod), Vec::new());
-        let sidecar = &after["spec"]["containers"][0];
-        let images = hot::images(sidecar, &found.live.pods[0], false).map(|mut images| {
-            images.sort();
-            images.map(|(_, image)| image)
-        });
-        assert_eq!(images, expected.map(|images| images.map(str::to_owned)), "{wanted}: {pod}");
+        let live = read(&hot("before"), std::slice::from_ref(&pod), Vec::new());
+        let found = course(&hot(wanted), &live.pods[0], &[]);
+        let images: Vec<&str> = found.images.values().map(|(_, image)| image.as_str()).collect();
+        assert_eq!(images, expected.as_ref().map_or(&[][..], |images| &images[..]), "{wanted}: {pod}");
+        assert_eq!(found.verdict == PodVerdict::Blocked, expected.is_none());
     }
-    let between = pair(NOPE, OLD, [false, true]);
-    let found = read(&hot(NOPE), &[between], Vec::new());
-    let change = Change::of(&found.live.workload, &images("agent=:v1"));
-    let plan = plan(&found, &change, &hot(OLD), &Options::default());
-    let stuck = |plan: &WorkloadPlan| matches!(plan.pods[0].reasons.as_slice(), [Reason::HotUpgradeStuck { .. }]);
-    assert!(stuck(&plan) && plan.verdict == Verdict::NotEligible, "{plan:#?}");
-    // So that the way back from a bad image is another text of the same image.
-    let found = read(&hot(OLD), &[pair(OLD, EMPTY, [true, true])], Vec::new());
-    let change = Change::of(&found.live.workload, &images("agent=:nope"));
-    assert_eq!(change.words_back(&found), [format!("agent={OLD}@sha256:{}", "1".repeat(64))]);
+    // So the way back from a bad image is another text of the same image.
+    let live = read(&hot(OLD), &[pair(OLD, EMPTY, [true, true])], Vec::new());
+    let back = words_back(&started(&plan(&live, &images("agent=:nope"))), &live);
+    assert_eq!(back, [format!("agent={OLD}@sha256:{}", "1".repeat(64))]);
 }
 
 #[test]
-fn the_way_back_is_to_what_runs() {
+fn the_way_back_is_to_what_the_pods_come_from() {
+    let back = |set: &Value, pods: &[Value], intent: &Intent| {
+        let live = read(set, pods, Vec::new());
+        words_back(&started(&plan(&live, intent)), &live)
+    };
+    let before = [format!("agent={OLD}")];
+    assert_eq!(back(&set(OLD, &json!({})), &[old("a"), old("b")], &images("agent=:v2")), before);
     let failing = pod("a", NEW, &[("agent", NEW, false)]);
-    let found = read(&set(NEW, &json!({})), &[failing, old("b"), old("c")], Vec::new());
-    assert_eq!(words_back(&found), [format!("agent={OLD}")]);
-    // What could not be pulled is nothing to go back to.
-    let change = Change::of(&found.live.workload, &images("agent=:v1"));
-    assert_eq!(change.words_back(&found), [""; 0]);
+    assert_eq!(back(&set(NEW, &json!({})), &[failing, old("b")], &Intent::None), before);
+    let another = pod("a", "x", &[("agent", "acme/agent:v0", true)]);
+    assert_eq!(back(&set(OLD, &json!({})), &[another, old("b")], &images("agent=:v2")), [""; 0]);
 }
 
 #[test]
 fn the_state_compares_with_the_sidecar_set() {
-    let found = read(&set(NEW, &json!({"partition": 1})), &[new("a"), old("b"), old("c")], Vec::new());
-    let states = |found: &Found| {
-        let status = status(found);
+    let states = |set: Value, pods: &[Value]| {
+        let status = status(&read(&set, pods, Vec::new()));
         let owner: Vec<String> = status.owner.iter().map(|state| state.word().to_owned()).collect();
         (status.pods.iter().map(|pod| pod.state).collect::<Vec<_>>(), owner.join(" "))
     };
-    let all = [PodState::Ready, PodState::Pending, PodState::Pending].to_vec();
-    assert_eq!(states(&found), (all, "left".to_owned()));
-    let agent = &status(&found).pods[1].containers[0];
+    use PodState::{Older, Pending, Ready};
+    let pods = [new("a"), old("b"), old("c")];
+    assert_eq!(states(set(NEW, &json!({"partition": 1})), &pods), (vec![Ready, Pending, Pending], "left".to_owned()));
+    assert_eq!(states(set(NEW, &json!({"paused": true})), &pods), (vec![Ready, Older, Older], "left".to_owned()));
+    assert_eq!(states(set(NEW, &json!({})), &pods).1, "rollingOut");
+    let live = read(&set(NEW, &json!({})), &pods, Vec::new());
+    let agent = &status(&live).pods[1].containers[0];
     assert_eq!((agent.asked.as_deref(), agent.comparison), (Some(NEW), Comparison::Pending));
-    let paused = read(&set(NEW, &json!({"paused": true})), &[new("a"), old("b")], Vec::new());
-    assert_eq!(states(&paused), ([PodState::Ready, PodState::Older].to_vec(), "left".to_owned()));
-    let going = read(&set(NEW, &json!({})), &[new("a"), old("b")], Vec::new());
-    assert_eq!(states(&going).1, "rollingOut");
-    let done = read(&set(NEW, &json!({})), &[new("a"), new("b"), new("c")], Vec::new());
-    assert!(!status(&done).is_notable(), "{:#?}", status(&done));
+    let done = status(&read(&set(NEW, &json!({})), &[new("a"), new("b")], Vec::new()));
+    assert!(!done.is_notable(), "{done:#?}");
 }

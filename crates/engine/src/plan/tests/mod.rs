@@ -130,6 +130,7 @@ fn answered(plan: WorkloadPlan, part: PodPart, answer: Pod, live: &Snapshot) -> 
     let patch = PodPatch { key, part, operations: json_patch::Patch(Vec::new()), field_manager: String::new() };
     let answers = vec![(Question { patch, pods }, PatchAnswer::Pod(Box::new(answer)))];
     let dry_run = Some(DryRun {
+        requests_refused: Vec::new(),
         answers,
         owner_refused: None,
         is_way_back: false,
@@ -198,7 +199,10 @@ fn read(case: &Value, base: &Value) -> Case {
             Intent::Images(target::parse(&words, &[], target::Unnamed::None, true).unwrap().images)
         }
         (None, Some(message), _) => Intent::Manifest(Manifest::Refused { message: message.into() }),
-        (None, None, Some(names)) => Intent::Restart { containers: names.split(' ').map(Into::into).collect() },
+        (None, None, Some(names)) => {
+            let containers = names.split(' ').map(Into::into).collect();
+            Intent::Restart { by_request: case.get("byRequest").is_some(), containers }
+        }
         (None, None, None) if case.get("undoes").is_some() => {
             live.workload.object["metadata"]["annotations"] = history_with(&case["undoes"]);
             Intent::Undo { to: None, pin_digest: false }
@@ -339,35 +343,36 @@ fn no_reason_and_no_warning_is_without_a_situation() {
     let cases = cases();
     let reasons: BTreeSet<ReasonCode> =
         cases.iter().flat_map(|case| case.plan.all_reasons().map(Reason::kind)).collect();
-    // Only a plan of two manifests, or a saved one, says these; their own tests have them.
+    // Only a plan of two manifests, or a saved one, says these; their own tests have them. The last: tests/situations.
     let offline = [
         ReasonCode::OwnerFieldImmutable,
         ReasonCode::ControllerNotInPlace,
         ReasonCode::ManifestsNotMergeable,
         ReasonCode::PlanStale,
         ReasonCode::PullPodRefused,
+        ReasonCode::KruiseNotInstalled,
         // The folders of tests/situations have them.
         ReasonCode::PodIsControlled,
-        ReasonCode::SidecarFieldDiffers,
-        ReasonCode::HotUpgradeStuck,
+        ReasonCode::SidecarNotUpdated,
         ReasonCode::UpdateStrategyHolds,
     ];
-    let asked = ReasonCode::ALL.iter().filter(|code| !offline.contains(code));
-    let forgotten: Vec<_> = asked.filter(|code| !reasons.contains(code)).collect();
+    let forgotten: Vec<_> =
+        ReasonCode::ALL.iter().filter(|code| !offline.contains(code) && !reasons.contains(code)).collect();
     assert!(forgotten.is_empty(), "{forgotten:?}");
     let warnings: BTreeSet<WarningCode> =
         cases.iter().flat_map(|case| case.plan.warnings.iter().map(Warning::kind)).collect();
-    // What nodes have to pull is computed once the plan is made.
+    // What nodes have to pull, and what else is in the manifests, is known once the plan is made.
     let offline = [
         WarningCode::UpdatedByController,
-        WarningCode::SidecarSetLimits,
+        WarningCode::SidecarSetUpdates,
         WarningCode::ItsController,
         WarningCode::WorkloadAdded,
         WarningCode::WorkloadRemoved,
         WarningCode::NotPulledFirst,
+        WarningCode::ConfigurationChanges,
     ];
-    let asked = WarningCode::ALL.iter().filter(|code| !offline.contains(code));
-    let forgotten: Vec<_> = asked.filter(|code| !warnings.contains(code)).collect();
+    let forgotten: Vec<_> =
+        WarningCode::ALL.iter().filter(|code| !offline.contains(code) && !warnings.contains(code)).collect();
     assert!(forgotten.is_empty(), "{forgotten:?}");
 }
 
@@ -542,6 +547,7 @@ fn a_restart_pins_what_each_pod_runs_and_leaves_the_owner_alone() {
     for (name, from, to) in [
         ("a restart", "acme/side:1", both.as_str()),
         ("a fourth restart within ten seconds", &alone, &both),
+        ("a restart by request", "acme/side:1", "acme/side:1"),
         // An image that the template is to have as well takes the restarted pods along.
         ("another image of a restarted pod", &alone, "acme/side:2"),
     ] {
@@ -549,6 +555,7 @@ fn a_restart_pins_what_each_pod_runs_and_leaves_the_owner_alone() {
         assert_eq!(plan.verdict, Verdict::InPlace, "{name}");
         assert_eq!(plan.restarts_the_same, name != "another image of a restarted pod", "{name}");
         assert!(plan.durable.is_none(), "{name}");
+        assert_eq!(plan.is_by_request(), name.ends_with("by request"), "{name}");
         for pod in &plan.pods {
             let changes: Vec<_> = pod.changes.iter().map(|(name, change)| (name.as_str(), change)).collect();
             let [("side", change)] = changes.as_slice() else { panic!("{name}: {changes:?}") };
@@ -581,7 +588,7 @@ fn a_restart_needs_to_know_which_container() {
     live.controllers = ["rs".into()].into();
     let wanted = |live: &Snapshot, names: &[&str]| {
         let names = names.iter().map(|name| (*name).into()).collect();
-        restart::restart(live, &wanted::Known::of(live), &names).map_err(|error| error.to_string())
+        restart::restart(live, &wanted::Known::of(live), &names, false).map_err(|error| error.to_string())
     };
     assert_eq!(wanted(&live, &[]).err().unwrap(), "it has several containers, and none was named: app, side, mesh");
     assert_eq!(

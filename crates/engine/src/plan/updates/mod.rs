@@ -234,7 +234,7 @@ fn is_theirs(live: &Snapshot, pod: &Pod) -> bool {
 
 fn of_records(id: RolloutId, pods: &[(&Pod, UpdateRecord)]) -> Update {
     let mut digests: BTreeMap<(&ContainerName, &str, &str), BTreeSet<&str>> = BTreeMap::new();
-    for (name, record) in pods.iter().flat_map(|(_, record)| &record.containers) {
+    for (name, record) in pods.iter().flat_map(|(_, record)| record.containers.iter().chain(&record.requested)) {
         digests.entry((name, &record.from, &record.to)).or_default().insert(&record.image_id);
     }
     let images = digests.into_iter().map(|((container, from, to), digests)| UpdatedImage {

@@ -52,6 +52,7 @@ pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)], containe
         all.of_the_owner();
     }
     all.of_its_controller();
+    all.of_other_managers();
     all.of_traffic();
     all.of_fields();
     all.held_back();

@@ -6,12 +6,16 @@ use super::Warnings;
 use crate::change::reason::Warning;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::{Container, Pod};
+use crate::k8s::workload::Workload;
 use crate::kinds;
 use crate::plan::courses::{Courses, with_template};
 use crate::plan::durable;
+use crate::plan::hand_over::re_creates;
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::Snapshot;
 use crate::plan::{ContainerPlan, ImageChange, PodPlan};
+use crate::state::field_managers::{FieldManager, RELEASE_NAME, applier, foreign};
+use crate::state::manager::{forces_conflicts, is_ours};
 use crate::value::json_path::text;
 
 impl Warnings<'_> {
@@ -26,7 +30,7 @@ impl Warnings<'_> {
         }
         let images = |plan: &ContainerPlan| Some(format!("{}={}", plan.container, plan.to.as_ref()?));
         if !restart {
-            self.found.extend(manager(live, self.containers.iter().filter_map(images).collect()));
+            self.found.extend(manager(&live.workload, self.containers.iter().filter_map(images).collect()));
         }
         if context.durable && kinds::is_on_delete(&live.workload.object) && is_held_back(live) {
             let left = |before: Value| Warning::OnDeleteLeft { before: text(&before, "/type").to_owned() };
@@ -39,6 +43,22 @@ impl Warnings<'_> {
         self.found.extend(changed.filter_map(|plan| {
             let manager = apply_manager(live, &plan.container, plan.list.spec_field())?;
             Some(Warning::ImageFieldOwned { container: plan.container.clone(), manager })
+        }));
+    }
+
+    /// Said whatever the plan is: the next apply by the owner's tool fails because of them.
+    pub(super) fn of_other_managers(&mut self) {
+        let (object, kind) = (&self.context.live.workload.object, self.context.live.workload.reference.kind);
+        let stored = self.context.wanted.stored;
+        self.found.extend(stored.and_then(|stored| re_creates(&[object, stored])));
+        let mut foreign = foreign(object, kind);
+        // What a rollout has set is given up at its end.
+        foreign.retain(|known| !is_ours(known.name));
+        let owner = applier(object, kind).filter(|owner| !foreign.is_empty() && !forces_conflicts(owner));
+        self.found.extend(owner.map(|owner| Warning::ForeignFieldManagers {
+            owner: owner.to_owned(),
+            managers: foreign.iter().map(|known| known.name.to_owned()).collect(),
+            paths: foreign.iter().flat_map(FieldManager::paths).collect(),
         }));
     }
 
@@ -75,15 +95,15 @@ fn name_of(object: &Value) -> String {
 
 /// Returns the warning about what manages the object, by its marks. The first one that fits: Flux and Argo CD also render
 /// charts.
-pub fn manager(live: &Snapshot, images: Vec<String>) -> Option<Warning> {
-    let object = &live.workload.object;
+pub fn manager(workload: &Workload, images: Vec<String>) -> Option<Warning> {
+    let object = &workload.object;
     let mark = |map: &str, key: &str| {
         let value = object.pointer(&format!("/metadata/{map}"))?.get(key)?.as_str()?;
         Some(value.to_owned())
     };
     if let Some(tracking) = mark("annotations", "argocd.argoproj.io/tracking-id") {
-        // APPLICATION:GROUP/KIND:NAMESPACE/NAME
-        let application = tracking.split(':').next().unwrap_or_default().to_owned();
+        // APPLICATION:GROUP/KIND:NAMESPACE/NAME, and of an application in another namespace NAMESPACE_APPLICATION.
+        let application = tracking.split(':').next().unwrap_or_default().replacen('_', "/", 1);
         return Some(Warning::ManagedByArgoCd { application, images });
     }
     if let Some(application) = mark("labels", "app.kubernetes.io/instance")
@@ -91,16 +111,17 @@ pub fn manager(live: &Snapshot, images: Vec<String>) -> Option<Warning> {
     {
         return Some(Warning::ManagedByArgoCd { application, images });
     }
-    for (key, kind) in
-        [("kustomize.toolkit.fluxcd.io/name", "kustomization"), ("helm.toolkit.fluxcd.io/name", "helmrelease")]
-    {
-        if let Some(name) = mark("labels", key) {
-            return Some(Warning::ManagedByFlux { source: format!("{kind}/{name}"), images });
+    for (group, kind) in [("kustomize", "kustomization"), ("helm", "helmrelease")] {
+        let mark = |key: &str| mark("labels", &format!("{group}.toolkit.fluxcd.io/{key}"));
+        if let Some(name) = mark("name") {
+            let namespace = mark("namespace").unwrap_or_default();
+            return Some(Warning::ManagedByFlux { source: format!("{kind}/{name}"), namespace, images });
         }
     }
-    let release = mark("annotations", "meta.helm.sh/release-name");
+    let release = mark("annotations", RELEASE_NAME);
     if release.is_some() || mark("labels", "app.kubernetes.io/managed-by").as_deref() == Some("Helm") {
-        return Some(Warning::ManagedByHelm { release: release.unwrap_or_default(), images });
+        let namespace = mark("annotations", "meta.helm.sh/release-namespace").unwrap_or_default();
+        return Some(Warning::ManagedByHelm { release: release.unwrap_or_default(), namespace, images });
     }
     None
 }

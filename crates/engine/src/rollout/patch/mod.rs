@@ -96,11 +96,14 @@ pub fn step_patch(
     for image in images {
         let (name, container) = operations.container(pod, image)?;
         let down_since = evidence::down_since(pod, &name, id);
-        record.containers.insert(name, ContainerRecord { down_since, ..container });
+        let records = if container.from == container.to { &mut record.requested } else { &mut record.containers };
+        records.insert(name, ContainerRecord { down_since, ..container });
     }
     record.earlier = earlier_updates(pod, &record.containers);
     record.set_at = UpdateRecord::complete(pod).map(|before| before.set_at).unwrap_or_default();
-    let is_kept = |name: &ContainerName| images.iter().all(|image| image.container != *name);
+    let is_kept = |name: &ContainerName| {
+        record.requested.contains_key(name) || images.iter().all(|image| image.container != *name)
+    };
     record.set_at.retain(|name, _| is_kept(name));
     fields.write(PodPart::Pod, pod, &mut operations);
     if !images.is_empty() {
@@ -118,7 +121,8 @@ fn new_record(pod: &Pod, step: &ImageStep, id: &RolloutId, field_manager: &str) 
         id: id.clone(),
         later: later(pod, &step.later)?,
         containers: earlier_steps(pod, id),
-        resized: before.map(|before| before.resized.clone()).unwrap_or_default(),
+        resized: before.as_ref().map(|before| before.resized.clone()).unwrap_or_default(),
+        requested: before.map(|before| before.requested.clone()).unwrap_or_default(),
         drained: UpdateRecord::drained(pod),
         owes_after_pod: step.owes_after_pod,
         durable: step.durable,
@@ -277,7 +281,9 @@ impl Operations {
             None if pod.statuses(list).is_empty() => self.test(["status", list.status_field()], Value::Null),
             None => {}
         }
-        self.replace(path("image"), json!(image.to));
+        if image.to != container.image {
+            self.replace(path("image"), json!(image.to));
+        }
         Some((name.clone(), record))
     }
 }

@@ -11,6 +11,7 @@ use crate::rollout::Now;
 use crate::rollout::goal::ContainerGoal;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::pod_run::PodRun;
+use crate::rollout::steps;
 use crate::state::evidence::{self, Baseline, Proof};
 use crate::state::record::UpdateRecord;
 use crate::state::starts;
@@ -93,12 +94,13 @@ impl PodJudge<'_> {
         run: &mut PodRun,
     ) -> Option<ContainerProgress> {
         let (name, to) = (&container.name, goal.to.as_ref()?);
-        if container.image == *to {
+        let has_it = container.image == *to;
+        if has_it && steps::is_asked(self.context.goal, self.pod, name) {
             run.evidence.asked.insert(name.clone());
             return None;
         }
         let untouched = goal.from.as_ref().is_none_or(|from| *from == container.image);
-        let conflict = !goal.overrides && was_ours(self.pod, self.context.goal.id(), name, to);
+        let conflict = !has_it && !goal.overrides && was_ours(self.pod, self.context.goal.id(), name, to);
         Some(if untouched && !conflict && !run.evidence.asked.contains(name) {
             ContainerProgress::NotAsked
         } else {
@@ -127,7 +129,7 @@ impl PodJudge<'_> {
             }
             Proof::Old => return ContainerProgress::Restarting(None),
             // The resize is done, and a new container has what was asked for.
-            Proof::Unverified(_) if goal.is_only_resized() || self.resize_baseline(name).is_some() => {
+            Proof::Unverified(_) if goal.is_only_resized() || self.restart_baseline(name).is_some() => {
                 return ContainerProgress::Runs;
             }
             Proof::Unverified(why) => {

@@ -76,6 +76,9 @@ impl<'a> PodJudge<'a> {
         if let Some(path) = goal.fields.conflict_in(pod) {
             return UpdatePhase::Overtaken { why: format!("its {path} was changed by another client") }.into();
         }
+        if run.evidence.asked.iter().any(|name| !steps::is_asked(context.goal, pod, name)) {
+            return UpdatePhase::Overtaken { why: "another client has replaced the note of its restart".into() }.into();
+        }
         note_containers(&mut run.evidence.since, pod, context.now);
         let containers = goal.containers.iter();
         let mut progress: Vec<(ContainerName, ContainerProgress)> =
@@ -97,7 +100,7 @@ impl<'a> PodJudge<'a> {
         }
         let steps = context.goal.steps_of(goal);
         run.steps.is_between = false;
-        if let Some(next) = steps::next(&steps, goal, pod) {
+        if let Some(next) = steps::next(context.goal, goal, pod) {
             if next != run.steps.next {
                 (run.steps.next, run.request.sends) = (next, 0);
             }
@@ -105,9 +108,12 @@ impl<'a> PodJudge<'a> {
                 return self.between(run, &steps, next, progress);
             }
         }
-        if context.goal.is_in_turns() {
+        let is_under_way = |(_, progress): &(ContainerName, ContainerProgress)| {
+            !matches!(progress, ContainerProgress::NotAsked | ContainerProgress::Runs | ContainerProgress::Conflict(_))
+        };
+        if context.goal.is_in_turns() && progress.iter().any(is_under_way) {
             // Its controller empties a container once the one in its place is ready.
-            hide_what_comes_next(&mut progress);
+            progress.retain(|(_, progress)| !matches!(progress, ContainerProgress::NotAsked));
         }
         if let Some(judged) = decided(pod, &progress, run) {
             return judged;
@@ -291,16 +297,6 @@ fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<UpdatePha
         let ContainerProgress::Conflict(image) = progress else { return None };
         Some(UpdatePhase::Conflict { container: container.clone(), image: image.clone() })
     })
-}
-
-/// Leaves out the containers whose turn comes once others run, as long as they do not.
-fn hide_what_comes_next(progress: &mut Vec<(ContainerName, ContainerProgress)>) {
-    let is_under_way = |progress: &ContainerProgress| {
-        !matches!(progress, ContainerProgress::NotAsked | ContainerProgress::Runs | ContainerProgress::Conflict(_))
-    };
-    if progress.iter().any(|(_, progress)| is_under_way(progress)) {
-        progress.retain(|(_, progress)| !matches!(progress, ContainerProgress::NotAsked));
-    }
 }
 
 /// Every phase before the right containers run.

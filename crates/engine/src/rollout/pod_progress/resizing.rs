@@ -85,10 +85,11 @@ impl PodJudge<'_> {
         (self.pod.status.observed_generation.is_none() && until > self.context.now).then_some(until)
     }
 
-    /// The baseline of a container that restarts for its resize, and not for another image since.
-    pub(super) fn resize_baseline(self, name: &ContainerName) -> Option<Baseline> {
+    /// The baseline of a container that restarts for its resize, or by request, and not for another image since.
+    pub(super) fn restart_baseline(self, name: &ContainerName) -> Option<Baseline> {
         let record = UpdateRecord::of(self.pod).filter(|record| self.is_noted_by(record, name))?;
-        let baseline = record.resize_baseline(self.pod, name).filter(|_| self.restarts_by_resize(name))?;
+        let is_meant = self.context.goal.by_request || self.restarts_by_resize(name);
+        let baseline = record.restart_baseline(self.pod, name).filter(|_| is_meant)?;
         Some(Baseline::Recorded(baseline))
     }
 
@@ -103,7 +104,7 @@ impl PodJudge<'_> {
     }
 
     pub(super) fn baseline(self, name: &ContainerName) -> Baseline {
-        self.resize_baseline(name).unwrap_or_else(|| Baseline::of(self.pod, name))
+        self.restart_baseline(name).unwrap_or_else(|| Baseline::of(self.pod, name))
     }
 
     pub(super) fn restarts_by_resize(self, name: &ContainerName) -> bool {

@@ -1,5 +1,7 @@
 //! The pod that makes a kubelet pull images, and nothing else; what its status means, and whether anybody waits for it.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -163,8 +165,18 @@ pub fn pull_pod_name(id: &RolloutId, workload: &WorkloadRef, pull: &Pull) -> Str
     identity.extend(pull.secrets.iter().map(String::as_str));
     identity.push("");
     identity.extend(pull.images.iter().flat_map(|image| [image.image.as_str(), &image.policy]));
-    let begin = safe(&format!("{NAME_BEGIN}{}", pull.node), NAME_LIMIT - HASH_LENGTH - 1);
+    object_name(&format!("{NAME_BEGIN}{}", pull.node), &identity)
+}
+
+/// Returns a name that is a DNS label: as much of its beginning as there is room for, and a hash of what the object is for.
+pub(in crate::rollout) fn object_name(begin: &str, identity: &[&str]) -> String {
+    let begin = safe(begin, NAME_LIMIT - HASH_LENGTH - 1);
     format!("{begin}-{:016x}", fnv1a(&identity.join("\0")))
+}
+
+/// Returns the labels of an object that this program makes, with one that says what for.
+pub(in crate::rollout) fn managed_by<'v>(label: &'static str, value: &'v str) -> BTreeMap<&'static str, &'v str> {
+    BTreeMap::from([(MANAGED_BY, MANAGER), (label, value)])
 }
 
 /// Lower-case letters, digits and dashes, no dash at the end.
@@ -279,22 +291,22 @@ fn state(status: &ContainerStatus) -> PullState {
 /// The annotation that says which process has created the pod.
 pub const PROCESS_ANNOTATION: &str = "kubectl-inplace.io/process";
 
-/// Reads which process has created a pull pod, where the pod says so.
-pub fn process_of(pod: &Value) -> Option<Process> {
-    let text = pod.pointer("/metadata/annotations")?.get(PROCESS_ANNOTATION)?.as_str()?;
+/// Reads which process has created an object, where the object says so.
+pub fn process_of(object: &Value) -> Option<Process> {
+    let text = object.pointer("/metadata/annotations")?.get(PROCESS_ANNOTATION)?.as_str()?;
     serde_json::from_str(text).ok()
 }
 
-/// Returns whether nobody waits for the pod any more: its process is gone, or the pod is older than its run waits for
-/// it. `now` is the server's time of the read.
-pub fn is_left_behind(pod: &Value, process: ProcessState, now: Option<&str>) -> bool {
+/// Returns whether nobody waits for an object with a deadline any more: its process is gone, or the object is older than its
+/// run waits for it. `now` is the server's time of the read.
+pub fn is_left_behind(object: &Value, process: ProcessState, now: Option<&str>) -> bool {
     match process {
         ProcessState::Running | ProcessState::Stopped => false,
         ProcessState::Gone => true,
         ProcessState::NotKnown => {
             let time = |text: &str| text.parse::<Timestamp>().ok();
-            let made = pod.pointer("/metadata/creationTimestamp").and_then(Value::as_str).and_then(time);
-            let deadline = pod.pointer("/spec/activeDeadlineSeconds").and_then(Value::as_i64);
+            let made = object.pointer("/metadata/creationTimestamp").and_then(Value::as_str).and_then(time);
+            let deadline = object.pointer("/spec/activeDeadlineSeconds").and_then(Value::as_i64);
             let age = now.and_then(time).zip(made).map(|(now, made)| now.as_second().saturating_sub(made.as_second()));
             age.zip(deadline).is_some_and(|(age, deadline)| age >= deadline)
         }

@@ -25,6 +25,7 @@ pub use body::{
     NO_COMMAND, PROCESS_ANNOTATION, PULL_LABEL, PullState, is_left_behind, is_pull_pod, judge, process_of, pull_pod,
     pull_pod_name, pull_selector,
 };
+pub(super) use body::{managed_by, object_name};
 
 words! {
     /// `--pre-pull`.

@@ -9,6 +9,7 @@ pub(super) mod hooks;
 pub(super) mod owner;
 pub(super) mod pulls;
 pub(super) mod replacements;
+pub(super) mod requests;
 mod taken_over;
 
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub(super) enum RequestSource {
     OwnerWrite,
     TakenOver(PodKey),
     Pulls(pulls::PullRequest),
+    Requests(requests::AskedRequest),
     Budgets,
     Slices,
     Followed,

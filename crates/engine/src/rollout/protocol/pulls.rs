@@ -29,8 +29,8 @@ use crate::rollout::{Action, Answer, Now};
 
 use super::{Effect, Effects, RequestSource};
 
-/// Names the workload that a pull pod was created for.
-const PULL_WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
+/// Names the workload that an object was created for.
+pub(super) const WORKLOAD_LABEL: &str = "kubectl-inplace.io/workload";
 
 const AT_ONCE: usize = 20;
 
@@ -210,7 +210,7 @@ pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     let deadline = u32::try_from(goal.policy().timeout().as_secs()).unwrap_or(300).saturating_add(60);
     let mut pod = pull_pod(goal.id(), &goal.workload, pull, deadline);
     if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
-        labels.insert(PULL_WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
+        labels.insert(WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
     }
     let process = goal.lock.lease.as_ref().and_then(|lease| serde_json::to_string(&lease.process).ok());
     if let Some((annotations, process)) =
@@ -221,19 +221,19 @@ pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     ObjectWrite::Create { kind: POD, namespace: goal.workload.namespace.clone(), object: pod }
 }
 
-fn workload_label(workload: &WorkloadRef) -> String {
+pub(super) fn workload_label(workload: &WorkloadRef) -> String {
     let name: String = workload.name.chars().take(40).collect();
     format!("{}.{}", workload.kind.spec().singular, name.trim_end_matches(['.', '-', '_']))
 }
 
 /// Returns the selector of every pull pod of a workload, whatever run created it.
 pub fn pull_pods_of(workload: &WorkloadRef) -> String {
-    format!("{},{PULL_WORKLOAD_LABEL}={}", crate::rollout::pre_pull::pull_selector(None), workload_label(workload))
+    format!("{},{WORKLOAD_LABEL}={}", crate::rollout::pre_pull::pull_selector(None), workload_label(workload))
 }
 
 /// Returns whether a pod is a pull pod of this workload, whatever run created it.
 pub fn is_pull_pod_of(workload: &WorkloadRef, pod: &Value) -> bool {
-    let label = pod.pointer("/metadata/labels").and_then(|labels| labels.get(PULL_WORKLOAD_LABEL));
+    let label = pod.pointer("/metadata/labels").and_then(|labels| labels.get(WORKLOAD_LABEL));
     is_pull_pod(pod) && label.and_then(Value::as_str) == Some(workload_label(workload).as_str())
 }
 

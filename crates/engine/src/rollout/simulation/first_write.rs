@@ -197,6 +197,7 @@ fn goal(scenario: &Scenario) -> Goal {
     };
     Goal {
         clock: lock.rollout.since.clone(),
+        by_request: false,
         lock,
         workload: WorkloadRef { kind: WorkloadKind::DaemonSet, namespace: "prod".into(), name: "web".into() },
         controllers: ["owner".into()].into(),

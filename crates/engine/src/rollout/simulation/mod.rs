@@ -466,6 +466,7 @@ fn goal(scenario: &Scenario) -> Goal {
     };
     Goal {
         clock: lock.rollout.since.clone(),
+        by_request: false,
         lock: Lock { rollout: Rollout { policy, ..lock.rollout }, ..lock },
         workload: WorkloadRef { kind, namespace: "prod".into(), name: "web".into() },
         controllers: ["owner".into()].into(),

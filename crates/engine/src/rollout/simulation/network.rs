@@ -26,6 +26,7 @@ impl Simulation {
         match action {
             Action::Patch(patch) => self.send(id, patch),
             Action::Write { write, .. } => self.write(id, write),
+            Action::ReadRequests { .. } => unreachable!("nothing restarts by request"),
             Action::ReadPullPods { .. } => self.at(at, Due::ReadPulls { id, run }),
             Action::ReadBudgets { .. } => self.at(at, Due::ReadBudgets { id, run }),
             // While a server takes longer, the owner's state is unknown.

@@ -35,6 +35,7 @@ fn patches(turn: &Turn) -> Vec<(ActionId, String)> {
         | Action::Write { .. }
         | Action::ReadOwner(_)
         | Action::ReadPullPods { .. }
+        | Action::ReadRequests { .. }
         | Action::Hook(_)
         | Action::ReadSlices { .. }
         | Action::ReadBudgets { .. } => None,

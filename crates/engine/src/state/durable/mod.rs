@@ -22,7 +22,9 @@ use serde_json::Value;
 
 use crate::change::Direction;
 use crate::k8s::names::Uid;
+use crate::k8s::workload::Workload;
 use crate::kinds::{HoldsBy, Revisions, WorkloadKind};
+use crate::state::field_managers::foreign;
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
 use crate::state::record::FencingToken;
@@ -226,11 +228,25 @@ fn without_ownership<'a>(object: &'a Value, patch: Guarded<'a>) -> Guarded<'a> {
         is_ours(text("manager")) && text("operation") == "Update" && text("subresource").is_empty()
     };
     let found = entries.into_iter().flatten().enumerate().filter(|(_, entry)| is_of_our_updates(entry));
-    // From the last one on, so that the places of the others do not change.
-    found.collect::<Vec<_>>().into_iter().rev().fold(patch, |patch, (index, _)| {
+    without_entries(patch, found.map(|(index, _)| index), &["manager", "operation"])
+}
+
+/// Adds that entries of managedFields go, each tested by these of its fields; from the last one on, so that the places of the
+/// others do not change.
+fn without_entries<'a>(patch: Guarded<'a>, places: impl Iterator<Item = usize>, tested: &[&str]) -> Guarded<'a> {
+    places.collect::<Vec<_>>().into_iter().rev().fold(patch, |patch, index| {
         let pointer = format!("/metadata/managedFields/{index}");
-        patch.test(&format!("{pointer}/manager")).test(&format!("{pointer}/operation")).remove(&pointer)
+        let tested = tested.iter().map(|field| format!("{pointer}/{field}"));
+        tested.fold(patch, |patch, field| patch.test(&field)).remove(&pointer)
     })
+}
+
+/// Returns the patch that takes field managers off a workload that stand in the way of its server-side apply; the fields keep
+/// their values.
+pub fn release_fields(workload: &Workload) -> ObjectWrite {
+    let (object, kind) = (&workload.object, workload.reference.kind);
+    let places = foreign(object, kind).into_iter().map(|known| known.index);
+    without_entries(Guarded::of(ObjectKind::Workload(kind), object), places, &["manager", "operation", "time"]).write()
 }
 
 pub fn template_of_revision(kind: WorkloadKind, revision: &Value) -> Value {

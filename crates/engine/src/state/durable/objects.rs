@@ -16,6 +16,8 @@ pub enum ObjectKind {
     Workload(WorkloadKind),
     /// A revision of a StatefulSet or DaemonSet.
     ControllerRevision,
+    /// OpenKruise's ContainerRecreateRequest.
+    RecreateRequest,
 }
 
 /// One object: another uid under the same name is another object.

@@ -151,9 +151,7 @@ fn replicas(owner: &Owner<'_>) -> i64 {
 /// The pods that the controller counts as updated, and those that it wants.
 fn counts(owner: &Owner<'_>) -> (i64, i64) {
     match owner.kind.replicas() {
-        Replicas::Spec | Replicas::Matched | Replicas::One => {
-            (owner.integer("/status/updatedReplicas"), replicas(owner))
-        }
+        Replicas::Spec | Replicas::One => (owner.integer("/status/updatedReplicas"), replicas(owner)),
         Replicas::Scheduled => {
             (owner.integer("/status/updatedNumberScheduled"), owner.integer("/status/desiredNumberScheduled"))
         }

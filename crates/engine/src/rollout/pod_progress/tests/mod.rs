@@ -56,6 +56,7 @@ fn goal() -> Goal {
         pulls: Vec::new(),
         pre_pull: crate::rollout::pre_pull::PrePull::Never,
         clock: String::new(),
+        by_request: false,
         follows: None,
     }
 }
@@ -543,7 +544,7 @@ fn what_is_followed_need_not_hold_again_for_as_long_as_it_was_ready() {
         (Some(at("10")), old.to_owned(), at("30"), settling.clone()),
         (None, old.to_owned(), old.to_owned(), settling.clone()),
     ] {
-        goal.follows = Some(Follow { read_at: read_at.clone(), ..Follow::default() });
+        goal.follows = Some(Follow { read_at: read_at.clone(), held_by: None });
         assert_eq!(phase(&goal, &started, &turned), expected, "{read_at:?} {started} {turned}");
     }
     // A run that acts has its own canary.

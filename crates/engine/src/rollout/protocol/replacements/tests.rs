@@ -33,6 +33,7 @@ fn goal(direction: &str, goes_on: bool) -> Goal {
         pulls: Vec::new(),
         pre_pull: crate::rollout::pre_pull::PrePull::Never,
         clock: "2026-03-01T12:00:00Z".into(),
+        by_request: false,
         follows: None,
     }
 }

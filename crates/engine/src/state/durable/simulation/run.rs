@@ -402,6 +402,7 @@ pub(super) fn send(api: &mut ApiServer, write: &ObjectWrite) -> Stored {
     let kind = |kind: ObjectKind| match kind {
         ObjectKind::Workload(kind) => kind_of(kind),
         ObjectKind::ControllerRevision => Kind::ControllerRevision,
+        ObjectKind::RecreateRequest => unreachable!("no owner has one"),
     };
     // Whatever the answer is, the run reads again.
     let answer = match write {

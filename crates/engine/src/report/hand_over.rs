@@ -1,0 +1,158 @@
+//! What is said of a manifest that another tool applies next: what became of it before, and what that apply changes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::k8s::names::WorkloadRef;
+use crate::value::count::count;
+use crate::value::hint::{Hint, inplace};
+use crate::value::words;
+
+words! {
+    /// What was made of a manifest before its tool applies it.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    HandedOver {
+        /// The pods have it.
+        InPlace = "inPlace",
+        /// Nothing was written: its tool rolls it out.
+        Left = "left",
+        /// The workload is not there yet.
+        Absent = "absent",
+    }
+}
+
+/// What the next apply of a manifest does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HandOver {
+    /// The tool that applies it.
+    pub owner: String,
+    #[serde(flatten)]
+    pub next: NextApply,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum NextApply {
+    /// The template stays as it is.
+    Unchanged,
+    Changes {
+        /// None where the object is created again.
+        paths: Vec<String>,
+        pods_replaced: u32,
+    },
+    Conflict {
+        conflicts: Vec<FieldConflict>,
+    },
+    Refused {
+        message: String,
+    },
+    /// The server could not be asked.
+    NotKnown {
+        message: String,
+    },
+}
+
+/// A field, as a plan names it, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldConflict {
+    pub field: String,
+    pub manager: String,
+}
+
+impl FieldConflict {
+    /// Reads a conflict of the server's: a field such as `.spec.template.spec.containers[name="app"].image`, and a message such
+    /// as `conflict with "kubectl-edit" using apps/v1` (`NewFromConflicts` in apimachinery's managedfields).
+    pub fn of(field: &str, message: &str) -> Self {
+        let path = field.strip_prefix(".spec.template").unwrap_or(field).trim_start_matches('.');
+        let field = path.replace("[name=\"", "[").replace("\"]", "]");
+        Self { field, manager: message.split('"').nth(1).unwrap_or(message).to_owned() }
+    }
+}
+
+impl HandOver {
+    /// Returns whether the next apply is known to leave the template as it is.
+    pub fn is_clean(&self) -> bool {
+        self.next == NextApply::Unchanged
+    }
+
+    /// Returns it as a sentence without a full stop.
+    pub fn sentence(&self) -> String {
+        let owner = &self.owner;
+        match &self.next {
+            NextApply::Unchanged => format!("{owner} applies this manifest without a change of the template"),
+            NextApply::Changes { paths, pods_replaced } => {
+                let what = match paths.as_slice() {
+                    [] => "deletes the object and creates it again".to_owned(),
+                    paths => format!("changes {}", paths.join(", ")),
+                };
+                let pods = if *pods_replaced == 0 { "no pod".to_owned() } else { count(*pods_replaced, "pod") };
+                format!("the next apply of this manifest by {owner} {what}, and replaces {pods}")
+            }
+            NextApply::Conflict { conflicts } => {
+                let fields = conflicts.iter().map(|FieldConflict { field, manager }| format!("{field} ({manager})"));
+                let fields = fields.collect::<Vec<_>>().join(", ");
+                format!("the next apply of this manifest by {owner} fails: others own {fields}")
+            }
+            NextApply::Refused { message } => {
+                format!("the server refuses the next apply of this manifest by {owner}: {message}")
+            }
+            NextApply::NotKnown { message } => {
+                format!("what the next apply of this manifest by {owner} changes could not be asked: {message}")
+            }
+        }
+    }
+
+    /// Returns what to do about it.
+    pub fn hint(&self, workload: &WorkloadRef) -> Option<Hint> {
+        let NextApply::Conflict { .. } = self.next else { return None };
+        let release = inplace("release-fields").of(workload).in_namespace(&workload.namespace);
+        Some(Hint::from("see whose fields they are, and release them: ").command(release))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::WorkloadKind;
+
+    #[test]
+    fn each_answer_is_a_sentence_and_a_conflict_has_a_way_out() {
+        let (namespace, name) = ("prod".to_owned(), "web".to_owned());
+        let workload = WorkloadRef { kind: WorkloadKind::Deployment, namespace, name };
+        let said = |next: NextApply| {
+            let found = HandOver { owner: "helm".to_owned(), next };
+            (found.is_clean(), found.sentence(), found.hint(&workload).map(|hint| hint.to_string()))
+        };
+        let of = |paths: &[&str], pods_replaced| NextApply::Changes {
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            pods_replaced,
+        };
+        let message = "conflict with \"kubectl-edit\" using apps/v1";
+        let conflict = FieldConflict::of(".spec.template.spec.containers[name=\"app\"].image", message);
+        let outside = FieldConflict::of(".spec.replicas", message);
+        let next = "the next apply of this manifest by helm";
+        for (answer, sentence) in [
+            (NextApply::Unchanged, "helm applies this manifest without a change of the template".to_owned()),
+            (of(&["spec.a", "spec.b"], 1), format!("{next} changes spec.a, spec.b, and replaces 1 pod")),
+            (of(&["spec.a"], 0), format!("{next} changes spec.a, and replaces no pod")),
+            (of(&[], 3), format!("{next} deletes the object and creates it again, and replaces 3 pods")),
+            (NextApply::Refused { message: "no".into() }, format!("the server refuses {next}: no")),
+            (NextApply::NotKnown { message: "no".into() }, format!("what {next} changes could not be asked: no")),
+        ] {
+            assert_eq!(said(answer.clone()), (answer == NextApply::Unchanged, sentence, None));
+        }
+        let (is_clean, sentence, hint) = said(NextApply::Conflict { conflicts: vec![conflict, outside] });
+        assert_eq!(
+            (is_clean, sentence),
+            (
+                false,
+                format!(
+                    "{next} fails: others own spec.containers[app].image (kubectl-edit), spec.replicas (kubectl-edit)"
+                )
+            )
+        );
+        let hint = hint.unwrap();
+        assert!(hint.ends_with(": kubectl inplace release-fields deployment/web -n prod"), "{hint}");
+    }
+}
