@@ -301,7 +301,7 @@ impl Cluster {
     }
 
     pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>> {
-        self.list_names(kind.into(), Some(namespace)).await
+        self.list_names(kind.into(), Some(namespace).filter(|_| !kind.spec().cluster_wide)).await
     }
 
     pub async fn namespace_names(&self) -> Result<Vec<String>> {

@@ -21,20 +21,14 @@ impl Cluster {
         let pods = self.list::<ListedPod>(PODS.into(), None, &selectors);
         let revisions = self.list::<Value>(CONTROLLER_REVISIONS, None, &of_it);
         let (pods, revisions, namespaces) = futures::join!(pods, revisions, self.namespaces_of(&set));
-        let (mut not_allowed, mut not_read) = (Vec::new(), None);
+        let mut not_allowed = Vec::new();
         let mut refuse = |error| denied(error).map(|refused| not_allowed.push(refused));
         let pods = pods.or_else(|error| refuse(error).map(|()| Vec::new()))?;
         let namespaces = namespaces.or_else(|error| refuse(error).map(|()| None))?;
         let is_in = |pod: &Pod| namespaces.as_ref().is_none_or(|among| among.contains(&pod.key.namespace));
-        let revisions = revisions.unwrap_or_else(|error| {
-            not_read = Some(format!(
-                "the revisions of the SidecarSet could not be read ({error}), so it is not known which field keeps a pod from being updated"
-            ));
-            Vec::new()
-        });
         let pods = pods.into_iter().map(|ListedPod(pod)| pod).filter(is_in).collect();
-        let mut live = sidecar_set::assembled(set, pods, revisions);
-        live.not_read.extend(not_read);
+        // Without revisions a field that differs is not named.
+        let mut live = sidecar_set::assembled(set, pods, revisions.unwrap_or_default());
         live.surroundings.denied = not_allowed;
         Ok(live)
     }

@@ -7,7 +7,7 @@ use crate::cluster::error::ClusterError;
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::NextSteps;
 use engine::k8s::workload::Workload;
-use engine::kinds::WorkloadKind;
+use engine::kinds::{WorkloadKind, lifts_hold};
 use engine::plan::{Intent, Options, Plan, Snapshot, sidecar_set};
 use engine::rollout::Goal;
 use engine::value::hint::{Hint, inplace, kubectl};
@@ -47,14 +47,12 @@ pub(super) fn refuse_flags(found: &[(Workload, Intent)], options: &Options, shel
 /// Sets the images of a SidecarSet, whose controller begins then.
 pub(super) async fn write((plan, lives): (&Plan, &[Snapshot]), cluster: &Cluster, field_manager: &str) -> Result<()> {
     let writes = plan.workloads.iter().zip(lives).filter(|(plan, _)| plan.workload.kind.is_sidecar_set());
-    let writes = writes.filter_map(|(plan, live)| Some((&plan.workload, sidecar_set::write(plan, live)?)));
-    for (workload, write) in writes {
+    for write in writes.filter_map(|(plan, live)| sidecar_set::write(plan, live)) {
         let Err(error) = cluster.write(&write, field_manager).await else { continue };
         let is_changed =
             matches!(error, ClusterError::Invalid { is_bare_test_failure: true, .. } | ClusterError::Conflict { .. });
-        let message = format!("{workload} has changed since it was read, and nothing was written");
-        let changed = || CommandError::new(ErrorKind::Held, message).hint("plan again");
-        return Err(if is_changed { changed() } else { error.into() });
+        let error = CommandError::from(error);
+        return Err(if is_changed { CommandError { kind: ErrorKind::Held, ..error } } else { error });
     }
     Ok(())
 }
@@ -71,10 +69,11 @@ pub(super) fn next(
         return next;
     }
     let back = sidecar_set::words_back(goal, live);
-    let lift = |patch: &str| kubectl("patch").of(&goal.workload).and("--type=merge -p").of(patch);
+    let lift = kubectl("patch").of(&goal.workload).and("--type=merge -p").of(lifts_hold("partition"));
     NextSteps {
         take_back: (!back.is_empty()).then(|| invocation.with_images(&goal.workload, &back)),
-        go_on: sidecar_set::lifted_by(goal).map(|patch| shell.with_flags(&Hint::default().command(lift(patch)))),
+        // Only a partition makes a pause.
+        go_on: goal.policy().canary.map(|_| shell.with_flags(&Hint::default().command(lift))),
         ..next
     }
 }

@@ -204,8 +204,8 @@ impl Reason {
                 "a pod gets it when it is deleted and its owner re-creates it; for new pods alone change the SidecarSet with kubectl"
             }
             Self::UpdateStrategyHolds { path, .. } => {
-                let patch =
-                    kubectl("patch").of(workload).and("--type=merge -p").of(lifts_hold(path).unwrap_or_default());
+                let field = path.rsplit('.').next().unwrap_or_default();
+                let patch = kubectl("patch").of(workload).and("--type=merge -p").of(lifts_hold(field));
                 return Hint::from("let its controller go on: ").command(patch);
             }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",

@@ -18,13 +18,13 @@ pub(super) const SPEC: KindSpec = KindSpec {
     ..OF_APPS
 };
 
-/// Returns the merge patch with which its controller goes on that this field keeps from it.
-pub fn lifts_hold(path: &str) -> Option<&'static str> {
-    match path {
-        "spec.updateStrategy.paused" => Some(r#"{"spec":{"updateStrategy":{"paused":false}}}"#),
-        "spec.updateStrategy.type" => Some(r#"{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}"#),
-        "spec.updateStrategy.selector" => Some(r#"{"spec":{"updateStrategy":{"selector":null}}}"#),
-        "spec.updateStrategy.partition" => Some(r#"{"spec":{"updateStrategy":{"partition":0}}}"#),
-        _ => None,
-    }
+/// Returns the merge patch with which its controller goes on that this field of the update strategy keeps from it.
+pub fn lifts_hold(field: &str) -> String {
+    let value = match field {
+        "paused" => "false",
+        "type" => r#""RollingUpdate""#,
+        "selector" => "null",
+        _ => "0",
+    };
+    format!(r#"{{"spec":{{"updateStrategy":{{"{field}":{value}}}}}}}"#)
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::change::FieldChanges;
 use crate::change::reason::Reason;
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::kinds::differing;
-use crate::plan::PodVerdict;
+use crate::plan::{Effect, ImageChange, PodPlan, PodVerdict};
 use crate::state::evidence::{Baseline, Proof, one_look};
 use crate::value::json_path::{element, text};
 use crate::value::selector;
@@ -21,56 +22,60 @@ const HASH_WITHOUT_IMAGES: &str = "kruise.io/sidecarset-hash-without-image";
 /// Which of its two containers works, for each sidecar that is upgraded hot.
 const WORKING: &str = "kruise.io/sidecarset-working-hotupgrade-container";
 
-/// What becomes of one pod.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Course {
-    pub(crate) verdict: PodVerdict,
-    /// The image of each container once the controller is done, and the one before where it differs.
-    pub(crate) images: BTreeMap<ContainerName, (Option<String>, String)>,
-    pub(crate) reason: Option<Reason>,
-}
-
 /// Returns what the controller does with a pod to bring it to `set` (`GetNextUpgradePods`, `IsSidecarSetUpgradable`). Where the
 /// hash of `set` is not known, the images decide.
-pub(super) fn course(set: &Value, pod: &Pod, revisions: &[Value]) -> Course {
+pub(super) fn pod_plan(set: &Value, pod: &Pod, revisions: &[Value]) -> PodPlan {
     let name = text(set, "/metadata/name");
     let stays = |path: &str, why: &str| Reason::SidecarNotUpdated { path: path.into(), why: why.into() };
-    let course = |verdict, reason| Course { verdict, images: BTreeMap::new(), reason };
+    let plan = |verdict, changes, reason: Option<Reason>| PodPlan {
+        pod: pod.key.clone(),
+        node: pod.spec.node_name.clone(),
+        kubelet: None,
+        verdict,
+        changes,
+        fields: FieldChanges::default(),
+        drain: None,
+        unrestored: None,
+        reasons: reason.into_iter().collect(),
+    };
+    let left = |verdict, reason| plan(verdict, BTreeMap::new(), Some(reason));
     if !is_matched(set, pod) {
         let why = "are not all in it, and are injected only when a pod is created";
-        return course(PodVerdict::Skipped, Some(stays("spec.containers", why)));
+        return left(PodVerdict::Skipped, stays("spec.containers", why));
     }
     let known = is_updated(set, pod);
-    let mut images = BTreeMap::new();
+    let mut changes = BTreeMap::new();
     for sidecar in sidecars(set) {
         let Some(found) = images_of(sidecar, pod, known == Some(true)) else {
             let path = element("spec.containers", text(sidecar, "/name"));
             let why = "runs the wanted image in one of its two containers and another one in the other, and its controller leaves both so, unless the image is another text (:TAG@DIGEST)";
-            return course(PodVerdict::Blocked, Some(stays(&path, why)));
+            return left(PodVerdict::Blocked, stays(&path, why));
         };
         for (name, to) in found {
             let name = ContainerName::from(name.as_str());
-            let from = pod.spec_of(&name).map(|container| container.image.clone()).filter(|image| *image != to);
-            images.insert(name, (from, to));
+            let from = pod.spec_of(&name).map_or(to.as_str(), |container| &container.image);
+            changes.insert(name, ImageChange::new(from, to.as_str(), Effect::Restart));
         }
     }
     let hash = annotation(set, HASH_WITHOUT_IMAGES);
     if known != Some(true) && hash.is_some_and(|hash| injected(pod, HASH_WITHOUT_IMAGES, name).0 != hash) {
         let why = "differs from what the pod was created with, and its controller updates images alone (UpdateImmutableField)";
         let path = since(set, &injected(pod, HASH, name).1, revisions);
-        return course(PodVerdict::Blocked, Some(stays(&path, why)));
+        return left(PodVerdict::Blocked, stays(&path, why));
     }
-    if known.unwrap_or_else(|| images.values().all(|(from, _)| from.is_none())) {
-        let is_settled = pod.is_ready() && images.iter().all(|(name, (from, _))| from.is_none() && runs(pod, name));
+    let has = |change: &ImageChange| change.from == change.to;
+    if known.unwrap_or_else(|| changes.values().all(has)) {
+        let is_settled = pod.is_ready() && changes.iter().all(|(name, change)| has(change) && runs(pod, name));
         let verdict = if is_settled { PodVerdict::AlreadyThere } else { PodVerdict::InProgress };
-        return Course { verdict, images, reason: None };
+        return plan(verdict, changes, None);
     }
     let chosen = set.pointer("/spec/updateStrategy/selector").filter(|chosen| !chosen.is_null());
     if chosen.is_some_and(|chosen| !selector::matches(chosen, &pod.labels)) {
         let (path, what) = ("spec.updateStrategy.selector".into(), "does not select it".into());
-        return course(PodVerdict::Blocked, Some(Reason::UpdateStrategyHolds { path, what }));
+        return left(PodVerdict::Blocked, Reason::UpdateStrategyHolds { path, what });
     }
-    Course { verdict: PodVerdict::Update, images, reason: None }
+    changes.retain(|_, change| !has(change));
+    plan(PodVerdict::Update, changes, None)
 }
 
 /// The fields in which the revision of a pod differs; the whole list where that is not known.

@@ -12,26 +12,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::change::new_images;
 use crate::change::reason::{Reason, Warning};
-use crate::change::{FieldChanges, new_images};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::operations::Operations;
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::k8s::restart::pinned_image;
 use crate::k8s::workload::Workload;
-use crate::kinds::{differing, lifts_hold};
+use crate::kinds::differing;
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::{
-    ContainerPlan, Effect, ImageChange, Intent, Manifest, Options, PodPlan, PodVerdict, Snapshot, Start, Verdict,
-    WorkloadPlan, policy_of,
+    ContainerPlan, Effect, Intent, Manifest, Options, PodPlan, PodVerdict, Snapshot, Start, Verdict, WorkloadPlan,
+    policy_of,
 };
-use crate::rollout::{Follow, Goal, PodGoal};
+use crate::rollout::{Follow, Goal};
 use crate::state::durable::{ObjectKey, ObjectKind, ObjectWrite};
 use crate::state::policy::Policy;
 use crate::value::count::pods_that;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::text;
-use course::{Course, HASH, course, is_hot, names_in_pods, sidecars};
+use course::{HASH, is_hot, names_in_pods, pod_plan, sidecars};
 
 /// The label by which a ControllerRevision names its SidecarSet.
 pub const REVISION_OF: &str = "kruise.io/sidecarset-name";
@@ -49,83 +49,60 @@ pub fn assembled(set: Workload, mut pods: Vec<Pod>, revisions: Vec<Value>) -> Sn
     live
 }
 
-/// What becomes of each pod, and what of the update strategy leaves some of them as they are.
-pub(crate) struct Courses<'l> {
-    set: &'l Value,
-    pub(crate) pods: Vec<(&'l Pod, Course)>,
+/// Returns what the controller does with each pod to bring it to this SidecarSet.
+pub(crate) fn pods(live: &Snapshot, set: &Value) -> Vec<PodPlan> {
+    live.pods.iter().map(|pod| pod_plan(set, pod, &live.surroundings.owned)).collect()
 }
 
-impl<'l> Courses<'l> {
-    /// What the controller does to bring the pods to this SidecarSet.
-    pub(crate) fn of(live: &'l Snapshot, set: &'l Value) -> Self {
-        let pods = live.pods.iter().map(|pod| (pod, course(set, pod, &live.surroundings.owned)));
-        Self { set, pods: pods.collect() }
-    }
+pub(crate) fn count(pods: &[PodPlan], verdict: PodVerdict) -> usize {
+    pods.iter().filter(|pod| pod.verdict == verdict).count()
+}
 
-    pub(crate) fn count(&self, verdict: PodVerdict) -> usize {
-        self.pods.iter().filter(|(_, course)| course.verdict == verdict).count()
-    }
+/// How many pods that could be updated stay as they are, and the field as it is (`CalculatePartitionReplicas`).
+fn partition(set: &Value, pods: &[PodPlan]) -> (usize, String) {
+    let field = set.pointer("/spec/updateStrategy/partition").cloned().unwrap_or_default();
+    let Ok(given) = IntOrPercent::from_value(&field) else { return (0, String::new()) };
+    let all = pods.len() - count(pods, PodVerdict::Skipped);
+    let scaled = given.scaled(all, true).min(all);
+    let is_part = matches!(given, IntOrPercent::Percent(share) if share < 100);
+    let kept = if is_part && scaled == all && all > 1 { all - 1 } else { scaled };
+    (kept.min(count(pods, PodVerdict::Update)), field.as_str().map_or_else(|| field.to_string(), str::to_owned))
+}
 
-    /// How many pods that could be updated stay as they are, and the field as it is (`CalculatePartitionReplicas`).
-    fn partition(&self) -> (usize, String) {
-        let field = self.set.pointer("/spec/updateStrategy/partition");
-        let Some((field, given)) = field.and_then(|field| Some((field, IntOrPercent::from_value(field).ok()?))) else {
-            return (0, String::new());
-        };
-        let all = self.pods.len() - self.count(PodVerdict::Skipped);
-        let scaled = given.scaled(all, true).min(all);
-        let is_part = matches!(given, IntOrPercent::Percent(share) if share < 100);
-        let kept = if is_part && scaled == all && all > 1 { all - 1 } else { scaled };
-        (kept.min(self.count(PodVerdict::Update)), field.as_str().map_or_else(|| field.to_string(), str::to_owned))
-    }
+/// Why the controller updates no running pod at all (`UpdateSidecarSet`).
+pub(crate) fn held(set: &Value, pods: &[PodPlan]) -> Option<Reason> {
+    let (kept, partition) = partition(set, pods);
+    let (field, is) = if text(set, "/spec/updateStrategy/type") == "NotUpdate" {
+        ("type", "NotUpdate")
+    } else if set.pointer("/spec/updateStrategy/paused").and_then(Value::as_bool) == Some(true) {
+        ("paused", "true")
+    } else if kept > 0 && kept == count(pods, PodVerdict::Update) {
+        ("partition", partition.as_str())
+    } else {
+        return None;
+    };
+    let what = format!("is {is}, so its controller updates no more running pods; new pods get its images");
+    Some(Reason::UpdateStrategyHolds { path: format!("spec.updateStrategy.{field}"), what })
+}
 
-    /// Why the controller updates no running pod at all (`UpdateSidecarSet`).
-    pub(crate) fn held(&self) -> Option<Reason> {
-        let (kept, partition) = self.partition();
-        let (field, is) = if text(self.set, "/spec/updateStrategy/type") == "NotUpdate" {
-            ("type", "NotUpdate".to_owned())
-        } else if self.set.pointer("/spec/updateStrategy/paused").and_then(Value::as_bool) == Some(true) {
-            ("paused", "true".to_owned())
-        } else if kept > 0 && kept == self.count(PodVerdict::Update) {
-            ("partition", partition)
-        } else {
-            return None;
-        };
-        let what = format!("is {is}, so its controller updates no more running pods; new pods get its images");
-        Some(Reason::UpdateStrategyHolds { path: format!("spec.updateStrategy.{field}"), what })
+/// Returns how many pods the controller leaves as they are, and why, a sentence each.
+pub(crate) fn left(set: &Value, pods: &[PodPlan]) -> Vec<String> {
+    let (kept, partition) = partition(set, pods);
+    let kept = (kept > 0).then(|| (format!("spec.updateStrategy.partition is {partition}"), kept));
+    let mut left: BTreeMap<String, usize> = kept.into_iter().collect();
+    for reason in pods.iter().flat_map(|pod| &pod.reasons) {
+        *left.entry(reason.sentence()).or_default() += 1;
     }
+    let stays = |(why, pods)| format!("{}: {why}", pods_that(pods, "stays as it is", "stay as they are"));
+    left.into_iter().map(stays).collect()
+}
 
-    /// Returns how many pods the controller leaves as they are, and why, a sentence each.
-    pub(crate) fn left(&self) -> Vec<String> {
-        let (kept, partition) = self.partition();
-        let mut left: BTreeMap<String, usize> = BTreeMap::new();
-        if kept > 0 {
-            left.insert(format!("spec.updateStrategy.partition is {partition}"), kept);
-        }
-        for reason in self.pods.iter().filter_map(|(_, course)| course.reason.as_ref()) {
-            *left.entry(reason.sentence()).or_default() += 1;
-        }
-        let stays = |(why, pods): (&String, &usize)| {
-            format!("{}: {why}", pods_that(*pods, "stays as it is", "stay as they are"))
-        };
-        left.iter().map(stays).collect()
-    }
-
-    /// Which sidecars are upgraded hot, a sentence each.
-    fn hot(&self) -> impl Iterator<Item = String> {
-        sidecars(self.set).filter(|sidecar| is_hot(sidecar)).map(|sidecar| {
-            let name = text(sidecar, "/name");
-            format!("{name} is upgraded hot: the empty one of {name}-1 and {name}-2 gets the image, and once it is ready the other one is emptied")
-        })
-    }
-
-    /// Whether a pod gets another image of this container.
-    fn changes(&self, sidecar: &ContainerName) -> bool {
-        let is_it = |container: &Value| text(container, "/name") == sidecar.as_str();
-        let names = sidecars(self.set).find(|container| is_it(container)).map(names_in_pods).unwrap_or_default();
-        let updates = self.pods.iter().filter(|(_, course)| course.verdict == PodVerdict::Update);
-        updates.flat_map(|(_, course)| &course.images).any(|(name, (from, _))| from.is_some() && names.contains(name))
-    }
+/// Returns which sidecars are upgraded hot, a sentence each.
+fn hot(set: &Value) -> impl Iterator<Item = String> {
+    sidecars(set).filter(|sidecar| is_hot(sidecar)).map(|sidecar| {
+        let name = text(sidecar, "/name");
+        format!("{name} is upgraded hot: the empty one of {name}-1 and {name}-2 gets the image, and once it is ready the other one is emptied")
+    })
 }
 
 /// Builds the plan of a SidecarSet.
@@ -134,36 +111,43 @@ pub(super) fn build(intent: &Intent, live: &Snapshot, options: &Options) -> Work
     let wanted = wanted(intent, live, &mut reasons, &mut warnings);
     let mut containers = containers(&live.workload.object, &wanted);
     let is_changed = containers.iter().any(|row| row.to.is_some());
-    let set = with_images(&live.workload.object, &containers);
-    let courses = Courses::of(live, &set);
-    let to_update = courses.count(PodVerdict::Update);
-    for row in containers.iter_mut().filter(|row| courses.changes(&row.container)) {
-        // Also where an earlier run has set the image.
-        row.effect = Effect::Restart;
+    let mut set = live.workload.object.clone();
+    for list in ContainerList::ALL.into_iter().filter(|_| is_changed) {
+        set["spec"][list.spec_field()] = wanted["spec"][list.spec_field()].clone();
+        // What its webhook notes of the images is not known.
+        set["metadata"]["annotations"][HASH] = Value::Null;
     }
-    let is_coming = to_update + courses.count(PodVerdict::InProgress) > 0;
-    let (kept, _) = courses.partition();
+    let pods = pods(live, &set);
+    let [to_update, begun, blocked] =
+        [PodVerdict::Update, PodVerdict::InProgress, PodVerdict::Blocked].map(|verdict| count(&pods, verdict));
+    let (kept, _) = partition(&set, &pods);
     if is_changed || to_update > 0 {
-        reasons.extend(courses.held());
+        reasons.extend(held(&set, &pods));
     }
-    if is_changed && !is_coming && courses.count(PodVerdict::Blocked) == 0 && reasons.is_empty() {
+    if is_changed && to_update + begun + blocked == 0 && reasons.is_empty() {
         reasons.push(Reason::NoPods);
     }
     let verdict = match () {
         () if !reasons.is_empty() => Verdict::NotEligible,
-        () if is_coming => Verdict::InPlace,
-        () if courses.count(PodVerdict::Blocked) > 0 => Verdict::NotEligible,
+        () if to_update + begun > 0 => Verdict::InPlace,
+        () if blocked > 0 => Verdict::NotEligible,
         () => Verdict::NothingToDo,
     };
     if verdict == Verdict::InPlace {
-        let limits: Vec<String> = courses.left().into_iter().chain(courses.hot()).collect();
+        let limits: Vec<String> = left(&set, &pods).into_iter().chain(hot(&set)).collect();
         warnings.push(Warning::SidecarSetUpdates { limits });
     }
-    let given =
-        set.pointer("/spec/updateStrategy/maxUnavailable").and_then(|value| IntOrPercent::from_value(value).ok());
-    let at_once = given.map_or(1, |given| given.scaled(courses.pods.len(), true)).max(1);
+    for row in containers.iter_mut().filter(|row| row.list == ContainerList::Containers && to_update > 0) {
+        let is_it = |sidecar: &&Value| text(sidecar, "/name") == row.container.as_str();
+        let names = sidecars(&set).find(is_it).map(names_in_pods).unwrap_or_default();
+        // Also where an earlier run has set the image.
+        if pods.iter().any(|pod| names.iter().any(|name| pod.changes.contains_key(name))) {
+            row.effect = Effect::Restart;
+        }
+    }
+    let given = IntOrPercent::from_value(&set["spec"]["updateStrategy"]["maxUnavailable"]).ok();
+    let at_once = given.map_or(1, |given| given.scaled(pods.len(), true)).max(1);
     let number = |pods: usize| u32::try_from(pods).unwrap_or(u32::MAX);
-    let begun = courses.count(PodVerdict::InProgress);
     let policy = Policy {
         max_unavailable: number(at_once),
         canary: (kept > 0).then(|| number(to_update - kept + begun)),
@@ -176,9 +160,9 @@ pub(super) fn build(intent: &Intent, live: &Snapshot, options: &Options) -> Work
         reasons,
         warnings,
         containers,
-        pods: courses.pods.iter().map(|(pod, course)| pod_plan(pod, course)).collect(),
         estimate_seconds: f64::from(number((to_update - kept).div_ceil(at_once))) * SECONDS_PER_POD,
-        replicas: number(courses.pods.len()),
+        replicas: number(pods.len()),
+        pods,
         ..WorkloadPlan::empty(live, policy)
     }
 }
@@ -236,35 +220,6 @@ fn containers(before: &Value, after: &Value) -> Vec<ContainerPlan> {
     images(before).map(row).collect()
 }
 
-fn with_images(set: &Value, containers: &[ContainerPlan]) -> Value {
-    let mut after = set.clone();
-    for ((list, index, ..), row) in images(set).zip(containers) {
-        let Some(to) = &row.to else { continue };
-        after["spec"][list.spec_field()][index]["image"] = to.as_str().into();
-        // What its webhook notes of that is not known.
-        after["metadata"]["annotations"][HASH] = Value::Null;
-    }
-    after
-}
-
-fn pod_plan(pod: &Pod, course: &Course) -> PodPlan {
-    let is_shown = |from: &Option<String>| from.is_some() || course.verdict != PodVerdict::Update;
-    let changed = course.images.iter().filter(|(_, (from, _))| is_shown(from));
-    let changes = changed
-        .map(|(name, (from, to))| (name.clone(), ImageChange::new(from.as_ref().unwrap_or(to), to, Effect::Restart)));
-    PodPlan {
-        pod: pod.key.clone(),
-        node: pod.spec.node_name.clone(),
-        kubelet: None,
-        verdict: course.verdict,
-        changes: changes.collect(),
-        fields: FieldChanges::default(),
-        drain: None,
-        unrestored: None,
-        reasons: course.reason.iter().cloned().collect(),
-    }
-}
-
 /// Returns the write of the images: one patch, of exactly the SidecarSet that was read; none where they stay.
 pub fn write(plan: &WorkloadPlan, live: &Snapshot) -> Option<ObjectWrite> {
     let set = &live.workload;
@@ -300,17 +255,14 @@ pub(super) fn follow(live: &Snapshot, options: &Options, id: &RolloutId, now: &s
 /// from several.
 pub fn words_back(goal: &Goal, live: &Snapshot) -> Vec<String> {
     let of_sidecar = |sidecar: &Value| {
-        let empty = text(sidecar, "/upgradeStrategy/hotUpgradeEmptyImage");
-        let names = names_in_pods(sidecar);
-        let ran = |pod: &PodGoal| {
-            let its = pod.containers.iter().filter(|(name, wanted)| {
-                // Of a pair the one that is emptied has what ran before.
-                let is_it = !is_hot(sidecar) || wanted.to.as_deref() == Some(empty);
-                is_it && wanted.from != wanted.to && names.contains(name)
-            });
-            its.filter_map(|(name, wanted)| again(is_hot(sidecar), name, wanted.from.clone()?, live)).next()
-        };
-        let before: BTreeSet<String> = goal.pods.iter().filter_map(|pod| ran(pod)).collect();
+        let (empty, names) = (text(sidecar, "/upgradeStrategy/hotUpgradeEmptyImage"), names_in_pods(sidecar));
+        let its = goal.pods.iter().flat_map(|pod| &pod.containers).filter(|(name, wanted)| {
+            // Of a pair the one that is emptied has what ran before.
+            let is_it = !is_hot(sidecar) || wanted.to.as_deref() == Some(empty);
+            is_it && wanted.from != wanted.to && names.contains(name)
+        });
+        let before = its.filter_map(|(name, wanted)| again(is_hot(sidecar), name, wanted.from.clone()?, live));
+        let before: BTreeSet<String> = before.collect();
         let image = before.first().filter(|_| before.len() == 1)?;
         Some(format!("{}={image}", text(sidecar, "/name")))
     };
@@ -322,9 +274,4 @@ fn again(is_hot: bool, name: &ContainerName, image: String, live: &Snapshot) -> 
     let runs = |pod: &&Pod| pod.spec_of(name).is_some_and(|container| container.image == image);
     let id = live.pods.iter().find(runs).and_then(|pod| Some(&pod.status_of(name)?.image_id));
     if is_hot { pinned_image(&image, id?, None).ok() } else { Some(image) }
-}
-
-/// Returns the merge patch of the SidecarSet with which its controller goes on with the pods that its partition keeps.
-pub fn lifted_by(goal: &Goal) -> Option<&'static str> {
-    goal.policy().canary.and_then(|_| lifts_hold("spec.updateStrategy.partition"))
 }
