@@ -23,25 +23,20 @@ pub(super) fn refuse(kinds: impl IntoIterator<Item = WorkloadKind>) -> Result<()
 
 /// Refuses to plan a SidecarSet together with others, and the flags that its controller knows nothing of.
 pub(super) fn refuse_flags(found: &[(Workload, Intent)], options: &Options, shell: &Shell) -> Result<()> {
-    if !found.iter().any(|(workload, _)| workload.reference.kind.is_sidecar_set()) {
-        return Ok(());
-    }
     let Options { min_ready_seconds, timeout, total_timeout, shows_kubelets, .. } = *options;
     let taken = Options { min_ready_seconds, timeout, total_timeout, shows_kubelets, ..Options::default() };
-    if found.len() > 1 {
-        return Err(CommandError::usage(
-            "a SidecarSet is planned by itself: its controller updates pods of other workloads",
-        ));
-    }
     let others = ["on_failure", "deferred", "reason", "keep_field_ownership", "out"];
-    let is_other = shell.typed.iter().any(|typed| others.contains(&typed.id.as_str()));
-    if *options == taken && !is_other {
-        Ok(())
+    let has_others = *options != taken || shell.typed.iter().any(|typed| others.contains(&typed.id.as_str()));
+    let why = if !found.iter().any(|(workload, _)| workload.reference.kind.is_sidecar_set()) {
+        return Ok(());
+    } else if found.len() > 1 {
+        "a SidecarSet is planned by itself: its controller updates pods of other workloads"
+    } else if has_others {
+        "a SidecarSet's own controller updates its pods: of the flags for the rollout only --min-ready-seconds, --timeout, and --total-timeout apply"
     } else {
-        Err(CommandError::usage(
-        "a SidecarSet's own controller updates its pods: of the flags for the rollout only --min-ready-seconds, --timeout, and --total-timeout apply")
-        .hint("its spec.updateStrategy says how fast, and which pods"))
-    }
+        return Ok(());
+    };
+    Err(CommandError::usage(why).hint("its spec.updateStrategy says how fast, and which pods"))
 }
 
 /// Sets the images of a SidecarSet, whose controller begins then.

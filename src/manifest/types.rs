@@ -29,13 +29,14 @@ pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<Str
         WorkloadKind::StatefulSet => decode::<StatefulSet>(&object),
         WorkloadKind::DaemonSet => decode::<DaemonSet>(&object),
         WorkloadKind::ReplicaSet => decode::<ReplicaSet>(&object),
+        // Only its server knows the fields that its containers have besides.
+        WorkloadKind::SidecarSet => Ok(Vec::new()),
         // A pod has what a template has.
         WorkloadKind::Pod
         | WorkloadKind::CloneSet
         | WorkloadKind::AdvancedStatefulSet
         | WorkloadKind::AdvancedDaemonSet
-        | WorkloadKind::Rollout
-        | WorkloadKind::SidecarSet => {
+        | WorkloadKind::Rollout => {
             let template = object.pointer(kind.template_pointer()).unwrap_or(&Value::Null);
             let place = if kind.has_template() { "spec.template." } else { "" };
             let within = |path: String| format!("{place}{path}");
