@@ -24,12 +24,15 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_kubectl-inplace");
 const RUNS: usize = 20;
 
 fn main() {
-    // `-- estimate` and `-- resize` make that table alone.
+    // `-- estimate` and `-- resize` make that table alone. `-- others` needs OpenKruise: `tests/cluster/cluster others kruise`.
     if std::env::args().any(|word| word == "estimate") {
         return estimate::table();
     }
     if std::env::args().any(|word| word == "resize") {
         return resizes();
+    }
+    if std::env::args().any(|word| word == "others") {
+        return clone_set_beside_deployment();
     }
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     println!("machine: {cores} cores");
@@ -243,4 +246,47 @@ fn resizes() {
     }
     row("20 pods resized in place, template included", ours);
     row("20 pods by kubectl set resources and rollout status", theirs);
+}
+
+/// The same change of 20 pods of a Deployment and of a CloneSet, by turns; and of a CloneSet by its own controller.
+fn clone_set_beside_deployment() {
+    let namespace = Namespace::new("beside");
+    let n = namespace.name();
+    namespace.kubectl(&["label", "namespace", n, "inplace.test/others=kruise"]);
+    namespace.apply(&samples::deployment("web", 20));
+    let clone_set = |name: &str, fields: &str| {
+        let manifest = samples::deployment(name, 20).replace("kind: Deployment", "kind: CloneSet");
+        let manifest = manifest.replace("apps/v1", "apps.kruise.io/v1alpha1");
+        namespace.apply(&manifest.replacen("replicas: 20", &format!("replicas: 20\n  {fields}"), 1));
+    };
+    clone_set("clone", "updateStrategy: {}");
+    clone_set("theirs", "updateStrategy: {type: InPlaceIfPossible, maxUnavailable: 25%}");
+    for name in ["web", "clone", "theirs"] {
+        namespace.wait_ready(&format!("app={name}"), 20);
+    }
+    let ours = |target: &str, image: &str| {
+        let policy = ["--yes", "--max-unavailable", "25%", "--min-ready-seconds", "0", "-n", n];
+        timed(command(PROGRAM, &[&["apply", target, image][..], &policy].concat()))
+    };
+    let mut times: [Vec<Duration>; 3] = Default::default();
+    for version in [2, 3, 2, 3] {
+        let image = format!("{}/side:v{version}", registry());
+        times[0].push(ours("deployment/web", &format!("side={image}")));
+        times[1].push(ours("cloneset/clone", &format!("side={image}")));
+        let patch = format!(
+            "[{{\"op\":\"replace\",\"path\":\"/spec/template/spec/containers/1/image\",\"value\":\"{image}\"}}]"
+        );
+        let began = Instant::now();
+        namespace.kubectl(&["patch", "cloneset", "theirs", "--type=json", "-p", &patch]);
+        let is_new = |pod: &serde_json::Value| {
+            let status = support::container_status(pod, "side");
+            support::is_ready(pod) && status["image"].as_str().is_some_and(|it| it.ends_with(&format!(":v{version}")))
+        };
+        namespace.wait_pods("app=theirs", |pods| pods.len() == 20 && pods.iter().all(is_new));
+        times[2].push(began.elapsed());
+    }
+    let [deployment, clone, theirs] = times;
+    row("20 pods of a Deployment in place, 25 %, min-ready 0", deployment);
+    row("20 pods of a CloneSet in place, the same", clone);
+    row("20 pods of a CloneSet by its own controller, 25 %", theirs);
 }

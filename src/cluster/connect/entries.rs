@@ -8,6 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::yaml;
+
 /// A field. To client-go, absent, null and empty are the same: all of them are `None`.
 #[derive(Clone, Default)]
 pub(super) struct Field<T>(Option<T>);
@@ -96,7 +98,9 @@ pub(super) struct User {
     pub(super) as_uid: Text,
     pub(super) as_groups: Option<Vec<String>>,
     pub(super) as_user_extra: Option<BTreeMap<String, Option<Vec<String>>>>,
+    #[serde(deserialize_with = "yaml::mapping")]
     pub(super) auth_provider: Option<AuthProvider>,
+    #[serde(deserialize_with = "yaml::mapping")]
     pub(super) exec: Option<Exec>,
 }
 

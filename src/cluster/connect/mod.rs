@@ -23,6 +23,7 @@ mod trace;
 mod transport;
 mod usable;
 pub(super) mod warnings;
+mod yaml;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

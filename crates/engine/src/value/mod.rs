@@ -1,8 +1,9 @@
-//! Values without an owner: quantities, images, durations, selectors, versions, how words are suggested and quoted, and hints.
+//! Values without an owner: texts, quantities, images, durations, selectors, versions, how words are suggested and quoted, and hints.
 
 pub mod address;
 pub mod count;
 pub mod duration;
+pub mod encoding;
 pub mod hint;
 pub mod hostile;
 pub mod image;

@@ -23,7 +23,7 @@ use super::super::error::{ClusterError, Result};
 use super::credentials::{Credential, bearer};
 use super::entries::{self, Cluster, Exec};
 use super::warnings::Warnings;
-use super::{ConnectOptions, Environment, ServerNotice, usable};
+use super::{ConnectOptions, Environment, ServerNotice, usable, yaml};
 use engine::k8s::mask;
 
 #[cfg(test)]
@@ -58,6 +58,7 @@ struct ExecCredential {
     api_version: String,
     #[serde(default)]
     kind: String,
+    #[serde(default, deserialize_with = "yaml::mapping")]
     status: Option<Status>,
 }
 
@@ -159,8 +160,10 @@ impl CredentialPlugin {
     /// Reads the plugin's answer. Errors never quote it.
     fn read(&self, stdout: &[u8]) -> Result<Credential, String> {
         // client-go's decoder takes YAML as well.
-        let answer: ExecCredential = serde_saphyr::from_slice(stdout)
-            .map_err(|_| format!("its {} bytes of output are no {KIND} object", stdout.len()))?;
+        let values = std::str::from_utf8(stdout).ok().and_then(|text| yaml::read(text).ok());
+        let answer: ExecCredential = values
+            .and_then(|values| serde_json::from_value(values).ok())
+            .ok_or_else(|| format!("its {} bytes of output are no {KIND} object", stdout.len()))?;
         if answer.kind != KIND {
             return Err(format!("its output is no {KIND} object"));
         }
@@ -271,12 +274,9 @@ pub(super) fn check_policy(command: &str, environment: &Environment) -> Result<(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(bad(error.to_string())),
     };
-    if text.trim().is_empty() {
-        return Ok(());
-    }
-    let preferences: Vec<Preference> =
-        serde_saphyr::from_multiple(&text).map_err(|error| bad(error.without_snippet().to_string()))?;
-    let Some(preference) = preferences.into_iter().next() else { return Ok(()) };
+    let values = yaml::read(&text).map_err(|error| bad(error.to_string()))?;
+    let preference = serde_json::from_value::<Option<Preference>>(values).map_err(|error| bad(error.to_string()))?;
+    let Some(preference) = preference else { return Ok(()) };
     let denied = |policy: &str| {
         let why = format!("{shown} sets credentialPluginPolicy {policy}");
         Err(ClusterError::credentials(format!("the credential plugin {command} is not allowed: {why}")))

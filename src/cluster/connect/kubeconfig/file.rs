@@ -5,11 +5,14 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_saphyr::options::DuplicateKeyPolicy;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::super::super::error::{ClusterError, Result};
 use super::super::entries::{Cluster, Context, Text, User};
+use super::super::yaml;
 use super::SET_ONE;
+use engine::value::encoding::decode;
 
 /// What the files hold together, each list in their order.
 #[derive(Default)]
@@ -30,16 +33,17 @@ struct Document {
     api_version: Text,
     #[serde(rename = "current-context")]
     current_context: Text,
-    clusters: Option<Vec<Named<Cluster>>>,
-    users: Option<Vec<Named<User>>>,
-    contexts: Option<Vec<Named<Context>>>,
+    clusters: Option<Vec<Map<String, Value>>>,
+    users: Option<Vec<Map<String, Value>>>,
+    contexts: Option<Vec<Map<String, Value>>>,
 }
 
 #[derive(Deserialize)]
+#[serde(bound = "T: DeserializeOwned")]
 struct Named<T> {
     #[serde(default)]
     name: Text,
-    #[serde(alias = "cluster", alias = "user", alias = "context")]
+    #[serde(default, alias = "cluster", alias = "user", alias = "context", deserialize_with = "yaml::mapping")]
     entry: Option<T>,
 }
 
@@ -55,26 +59,21 @@ impl Kubeconfig {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return bad(&format!("could not be read: {error}")),
         };
-        let mut config = Self::parse(path, &bytes)?;
+        let mut config = Self::parse(path, bytes)?;
         config.resolve(path.parent().unwrap_or(path));
         Ok(Some(config))
     }
 
-    /// Takes the first document, as kubectl does.
-    fn parse(path: &Path, mut bytes: &[u8]) -> Result<Self> {
-        let options = serde_saphyr::options! {
-            duplicate_keys: DuplicateKeyPolicy::LastWins,
-            // A number is no text.
-            no_schema: true,
-            with_snippet: false,
-        };
-        let first = serde_saphyr::read_with_options::<_, Document>(&mut bytes, options).next();
-        let document = first.unwrap_or_else(|| Ok(Document::default())).map_err(|error| {
+    fn parse(path: &Path, bytes: Vec<u8>) -> Result<Self> {
+        let bad =
+            |place: &str| ClusterError::kubeconfig(format!("{} is not a valid kubeconfig{place}", path.display()));
+        let text = decode(bytes).map_err(|_| bad(""))?;
+        let values = yaml::read(&text).map_err(|error| {
             // Its text quotes the file, which holds credentials: only the place is reported.
             let place = error.location().map(|at| format!(" (line {}, column {})", at.line(), at.column()));
-            let place = place.unwrap_or_default();
-            ClusterError::kubeconfig(format!("{} is not a valid kubeconfig{place}", path.display()))
+            bad(&place.unwrap_or_default())
         })?;
+        let document = serde_json::from_value::<Option<Document>>(values).map_err(|_| bad(""))?.unwrap_or_default();
         let is = |field: &Text, wanted: &str| field.as_deref().is_none_or(|found| found == wanted);
         if !is(&document.kind, "Config") || !is(&document.api_version, "v1") {
             let [kind, version] = [&document.kind, &document.api_version].map(|it| it.value().unwrap_or_default());
@@ -134,9 +133,17 @@ impl Kubeconfig {
 }
 
 /// Lists what has names; no two in a file may have the same.
-fn entries<T: Default>(path: &Path, list: &str, named: Option<Vec<Named<T>>>) -> Result<Entries<T>> {
+fn entries<T: Default + DeserializeOwned>(
+    path: &Path,
+    list: &str,
+    named: Option<Vec<Map<String, Value>>>,
+) -> Result<Entries<T>> {
     let mut entries = Entries::new();
-    for Named { name, entry } in named.into_iter().flatten() {
+    for (index, value) in named.into_iter().flatten().enumerate() {
+        let Named { name, entry } = serde_json::from_value::<Named<T>>(value.into()).map_err(|_| {
+            let place = format!("({list}[{index}])");
+            ClusterError::kubeconfig(format!("{} is not a valid kubeconfig {place}", path.display()))
+        })?;
         let name = name.value().unwrap_or_default();
         if entries.iter().any(|(known, _)| *known == name) {
             let twice = format!("the kubeconfig {} has two entries named \"{name}\" in {list}", path.display());

@@ -85,6 +85,11 @@ fn lists_that_lead_nowhere() {
         select(&[good.clone(), folder.path().to_owned()]),
         Err(format!("the kubeconfig {} is a directory", folder.path().display()))
     );
+    assert_eq!(
+        select(&[good.clone(), broken.clone()]),
+        Err(format!("{} is not a valid kubeconfig (users[0])", broken.display()))
+    );
+    let broken = folder.write("broken", "users:\n- name: a\n  user: {token: secret-value]}\n");
     let error = select(&[good, broken.clone()]).unwrap_err();
     assert!(error.starts_with(&format!("{} is not a valid kubeconfig (line 3, ", broken.display())), "{error}");
     assert!(!error.contains("secret"), "{error}");

@@ -1,12 +1,17 @@
 //! Findings, in one table each: a row has the fields and the sentence, and its name is the code.
 
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::{Error, Map, Value};
+
+pub(super) type Fields = Map<String, Value>;
+
 /// Defines an enum of findings with their sentences, and the enum of their codes. A sentence has no full stop.
 macro_rules! findings {
     ($(#[$doc:meta])* $type:ident, $code:ident;
      $($(#[$row:meta])* $variant:ident $({ $($(#[$about:meta])* $field:ident: $of:ty),+ $(,)? })? $(($inner:ident: $inner_of:ty))? => $sentence:expr;)+
     ) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
         #[serde(tag = "code", rename_all_fields = "camelCase")]
         pub enum $type {
             $($(#[$row])* $variant $({ $($(#[$about])* $field: $of),+ })? $(($inner_of))?,)+
@@ -39,6 +44,21 @@ macro_rules! findings {
             }
         }
 
+        // As it would be derived, at a tenth of the size.
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use crate::change::reason::code::{Fields, field};
+                let fields = Fields::deserialize(deserializer)?;
+                let read = match fields.get("code").and_then(|code| code.as_str()).unwrap_or_default() {
+                    $(stringify!($variant) => (|| Ok(Self::$variant
+                        $({ $($field: field(&fields, stringify!($field))?),+ })?
+                        $((serde_json::from_value::<$inner_of>(fields.clone().into())?))?))(),)+
+                    other => Err(serde::de::Error::custom(format_args!("unknown code {other:?}"))),
+                };
+                read.map_err(|error: serde_json::Error| serde::de::Error::custom(error))
+            }
+        }
+
         impl $code {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
@@ -52,3 +72,21 @@ macro_rules! findings {
 }
 
 pub(super) use findings;
+
+/// Reads a field; one that is missing was left out since it is empty.
+pub(super) fn field<T: DeserializeOwned>(fields: &Fields, name: &str) -> Result<T, Error> {
+    let mut camel_case = String::new();
+    for part in name.split('_') {
+        let (first, rest) = part.split_at(part.len().min(1));
+        camel_case.push_str(&if camel_case.is_empty() { first.to_owned() } else { first.to_uppercase() });
+        camel_case.push_str(rest);
+    }
+    match fields.get(&camel_case) {
+        Some(value) => serde_json::from_value(value.clone()),
+        None => {
+            let empty = [Value::Null, false.into(), "".into(), Value::Array(Vec::new())];
+            let read = empty.into_iter().find_map(|empty| serde_json::from_value(empty).ok());
+            read.ok_or_else(|| Error::custom(format_args!("missing field `{camel_case}`")))
+        }
+    }
+}

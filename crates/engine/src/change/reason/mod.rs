@@ -10,7 +10,7 @@ mod hint;
 mod stays_down;
 mod warning;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use class::{ReasonClass, verdict};
 pub use stays_down::{Ended, NotStartedAgain, Own};

@@ -1,6 +1,6 @@
 //! What is worth knowing though it can be done.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::code::findings;
 use super::listed;
