@@ -44,18 +44,21 @@ macro_rules! findings {
             }
         }
 
+        impl $type {
+            fn read(fields: &code::Fields) -> Result<Self, serde_json::Error> {
+                Ok(match fields.get("code").and_then(|code| code.as_str()).unwrap_or_default() {
+                    $(stringify!($variant) => Self::$variant
+                        $({ $($field: code::field(fields, stringify!($field))?),+ })?
+                        $((serde_json::from_value::<$inner_of>(fields.clone().into())?))?,)+
+                    other => return Err(serde::de::Error::custom(format_args!("unknown code {other:?}"))),
+                })
+            }
+        }
+
         // As it would be derived, at a tenth of the size.
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                use crate::change::reason::code::{Fields, field};
-                let fields = Fields::deserialize(deserializer)?;
-                let read = match fields.get("code").and_then(|code| code.as_str()).unwrap_or_default() {
-                    $(stringify!($variant) => (|| Ok(Self::$variant
-                        $({ $($field: field(&fields, stringify!($field))?),+ })?
-                        $((serde_json::from_value::<$inner_of>(fields.clone().into())?))?))(),)+
-                    other => Err(serde::de::Error::custom(format_args!("unknown code {other:?}"))),
-                };
-                read.map_err(|error: serde_json::Error| serde::de::Error::custom(error))
+                Self::read(&serde::Deserialize::deserialize(deserializer)?).map_err(serde::de::Error::custom)
             }
         }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::code::findings;
+use super::code::{self, findings};
 use super::listed;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::value::count::{count, pods_that};
