@@ -36,7 +36,7 @@ impl Cluster {
         let kind = live.reference.kind;
         let removals_unseen = removals_unseen(live);
         let asked = match applier(&live.object, kind) {
-            _ if !kind.has_template() => return merged_here(live, manifest),
+            _ if !kind.has_template() && kind.is_built_in() => return merged_here(live, manifest),
             Some(manager) => (PatchKind::Apply, manifest.clone(), (manager, true)),
             None => (merge_of(kind), three_way(live, manifest)?, (field_manager, false)),
         };
@@ -185,7 +185,9 @@ fn removals_unseen(live: &Workload) -> bool {
 fn as_kubectl_reads(manifest: &Value, namespace: &str) -> Value {
     let mut manifest = manifest.clone();
     if let Some(Value::Object(metadata)) = manifest.get_mut("metadata") {
-        metadata.entry("namespace").or_insert_with(|| namespace.into());
+        if !namespace.is_empty() {
+            metadata.entry("namespace").or_insert_with(|| namespace.into());
+        }
         let annotations = metadata.entry("annotations").or_insert(Value::Null);
         match annotations {
             Value::Object(annotations) => drop(annotations.remove(LAST_APPLIED)),

@@ -9,6 +9,7 @@ mod namespace;
 mod objects;
 mod overview;
 mod send;
+mod sidecar_set;
 mod snapshot;
 mod watch;
 

@@ -28,7 +28,7 @@ const fn resource(group: &'static str, version: &'static str, plural: &'static s
 }
 
 pub(super) const NODES: Resource = resource("", "v1", "nodes");
-const NAMESPACES: Resource = resource("", "v1", "namespaces");
+pub(super) const NAMESPACES: Resource = resource("", "v1", "namespaces");
 const CONFIG_MAPS: Resource = resource("", "v1", "configmaps");
 const SECRETS: Resource = resource("", "v1", "secrets");
 pub(super) const EVENTS: Resource = resource("", "v1", "events");
@@ -71,7 +71,8 @@ impl Resource {
     pub(super) fn describe(self, verb: AccessVerb, namespace: Option<&str>, name: Option<&str>) -> RequestDescription {
         let resource =
             if self.group.is_empty() { self.plural.to_owned() } else { format!("{}.{}", self.plural, self.group) };
-        let (namespace, name) = (namespace.map(str::to_owned), name.map(str::to_owned));
+        let namespace = namespace.filter(|namespace| !namespace.is_empty()).map(str::to_owned);
+        let name = name.map(str::to_owned);
         RequestDescription { namespace, name, ..RequestDescription::new(verb, &resource) }
     }
 
@@ -80,7 +81,8 @@ impl Resource {
             "" => format!("/api/{}", self.version),
             group => format!("/apis/{group}/{}", self.version),
         };
-        if let Some(namespace) = namespace {
+        // What is in no namespace has none.
+        if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
             path.push_str("/namespaces/");
             path.push_str(&encode(namespace));
         }
@@ -299,7 +301,7 @@ impl Cluster {
     }
 
     pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>> {
-        self.list_names(kind.into(), Some(namespace)).await
+        self.list_names(kind.into(), Some(namespace).filter(|_| !kind.spec().cluster_wide)).await
     }
 
     pub async fn namespace_names(&self) -> Result<Vec<String>> {

@@ -58,7 +58,7 @@ struct Watching {
 }
 
 impl Cluster {
-    /// Watches pods. An error item says that the watch was lost; a relist follows once it is back.
+    /// Watches pods, of a workload that is in no namespace in all of them. An error item says that the watch was lost; a relist follows once it is back.
     pub fn watch(&self, namespace: &str, scope: &PodScope) -> WatchedPods {
         let resource = ApiResource::erase::<ApiPod>(&());
         let config = match scope {
@@ -66,7 +66,10 @@ impl Cluster {
             PodScope::Name(name) => watcher::Config::default().fields(&format!("metadata.name={name}")),
         };
         let watching = Watching {
-            api: Api::namespaced_with(self.client.clone(), namespace, &resource),
+            api: match namespace {
+                "" => Api::all_with(self.client.clone(), &resource),
+                namespace => Api::namespaced_with(self.client.clone(), namespace, &resource),
+            },
             config,
             what: Resource::from(PODS).describe(AccessVerb::Watch, Some(namespace), None),
             events: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::planning::{Planned, Purpose};
 use super::rolling::Rolling;
 use super::saved::Reread;
-use super::{Shell, approve, hand_over, plan, planning, saved, targets};
+use super::{Shell, approve, hand_over, plan, planning, saved, sidecar_set, targets};
 use crate::cli::{ApplyArgs, DryRun, GlobalArgs, OwnerArgs};
 use crate::error::Result;
 use crate::render::{Meaning, PlanFormat, StreamFormat};
@@ -43,6 +43,7 @@ pub(super) async fn run(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell
 async fn carry_out(planned: Planned, field_manager: &str, args: &ApplyArgs, shell: &Shell) -> Result<EndResult> {
     let Planned { plan, lives, cluster, id, manifests, .. } = planned;
     let writer = (args.act.output, field_manager);
+    sidecar_set::write((&plan, &lives), &cluster, field_manager).await?;
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
     write_to_the_owner(&mut rolling, &args.owner, &plan, shell);
     rolling.on_deferred = args.resize.deferred;

@@ -10,6 +10,7 @@ use super::Shell;
 use super::next::Verb;
 use super::planning::say_next;
 use super::recording::{RecordTo, tell_trouble};
+use super::sidecar_set;
 use super::targets;
 use super::witness::Witness;
 use crate::cli::{FollowArgs, FollowPolicyArgs, GlobalArgs};
@@ -65,6 +66,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         // Nothing more may come: the user who waits for it gets to know.
         let is_left = Cell::new(say_what_is_left(&live, &cluster, shell));
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
+        let next = sidecar_set::next(next, (&goal, &live), &shell.invocation(&cluster), shell);
         let mut recorder = record_to.open(shell)?;
         let mut witness = Witness::new(shell.listener(args.output, false));
         witness.start(&goal, &next)?;

@@ -27,6 +27,7 @@ mod rolling;
 mod saved;
 mod several;
 mod shell;
+mod sidecar_set;
 mod sources;
 mod status;
 mod targets;

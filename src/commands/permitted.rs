@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::Shell;
+use super::{Shell, sidecar_set};
 use crate::cli::{GlobalArgs, RbacArgs};
 use crate::cluster::Cluster;
 use crate::error::{CommandError, ErrorKind, Result};
@@ -114,6 +114,10 @@ pub(super) async fn run(args: &RbacArgs, global: &GlobalArgs, shell: &mut Shell)
     if args.pods_only && !command.has_pods_only() {
         return Err(CommandError::usage(format!("--pods-only makes no difference to {}", command.word())));
     }
+    use ClusterCommand::{Apply, Follow, Plan, Status};
+    if !matches!(command, Plan | Apply | Follow | Status) {
+        sidecar_set::refuse(args.kind.0)?;
+    }
     let kinds = args.kind.0.map_or_else(|| WorkloadKind::built_in().collect(), |kind| vec![kind]);
     let asked = Asked { command, kinds, pods_only: args.pods_only };
     if args.check { check(args, &asked, global, shell).await } else { print(args, &asked, global) }
@@ -126,12 +130,17 @@ fn words(args: &RbacArgs, separator: &str) -> String {
     words.join(separator) + if args.pods_only { " --pods-only" } else { "" }
 }
 
+/// What is in no namespace has its pods in any.
+fn of_all_namespaces(args: &RbacArgs) -> bool {
+    args.all_namespaces || args.kind.0.is_some_and(|kind| kind.spec().cluster_wide)
+}
+
 fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs) -> Result<EndResult> {
     let role = Role {
         command: format!("kubectl inplace {}", words(args, " ")),
         name: format!("kubectl-inplace-{}", words(args, "-").replace(" --", "-")),
         namespace: global.connection.namespace.clone(),
-        all_namespaces: args.all_namespaces,
+        all_namespaces: of_all_namespaces(args),
         optional: args.optional,
         permissions: asked.permissions(),
     };
@@ -145,7 +154,7 @@ fn print(args: &RbacArgs, asked: &Asked, global: &GlobalArgs) -> Result<EndResul
 
 async fn check(args: &RbacArgs, asked: &Asked, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let cluster = shell.connect(global).await?;
-    let namespace = (!args.all_namespaces).then(|| cluster.namespace());
+    let namespace = (!of_all_namespaces(args)).then(|| cluster.namespace());
     let answers = cluster.access(asked.permissions(), namespace, None).await?;
     let missing = permissions::missing(&answers);
     let result = if missing.is_empty() { EndResult::Complete } else { EndResult::NotEligible };

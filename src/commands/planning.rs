@@ -14,6 +14,7 @@ use super::permitted::Permitted;
 use super::preview::first_write;
 use super::pulls;
 use super::reading;
+use super::sidecar_set;
 use super::targets;
 use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
@@ -146,6 +147,7 @@ pub(super) async fn of(
     let configuration = asked.configuration();
     let found = targets::find_or_new(asked, (args, purpose.goes_first), global, &cluster).await?;
     targets::refuse_ambiguous(&found.workloads)?;
+    sidecar_set::refuse_flags(&found.workloads, options, shell)?;
     let new: Vec<WorkloadPlan> =
         found.to_create().map(|(reference, manifest)| offline::new(reference, manifest, options)).collect();
     let manifests = found.workloads.iter().filter_map(|(workload, intent)| match intent {
@@ -317,7 +319,8 @@ async fn asked(
 
 /// Asks each namespace once, whatever the number of its workloads.
 async fn namespaces(found: &[(Workload, Intent)], cluster: &Cluster) -> BTreeMap<String, NamespaceFacts> {
-    let asked: BTreeSet<&str> = found.iter().map(|(workload, _)| workload.reference.namespace.as_str()).collect();
+    let mut asked: BTreeSet<&str> = found.iter().map(|(workload, _)| workload.reference.namespace.as_str()).collect();
+    asked.remove("");
     let questions = asked
         .into_iter()
         .map(|namespace| async move { (namespace.to_owned(), cluster.namespace_facts(namespace).await) });
@@ -474,12 +477,14 @@ async fn owner_refused(
     cluster: &Cluster,
     (id, field_manager): (&RolloutId, &str),
 ) -> Option<String> {
-    if plan.workload.kind.is_built_in() || plan.durable.is_none() {
-        return None;
-    }
-    let start = Start { field_manager: field_manager.to_owned(), ..Start::default() };
-    let goal = plan.durable_goal(id, live, &start);
-    let (_, write) = first_write(&goal, live)?;
+    let write = match &plan.durable {
+        None if plan.workload.kind.is_sidecar_set() => plan::sidecar_set::write(plan, live)?,
+        Some(_) if !plan.workload.kind.is_built_in() => {
+            let start = Start { field_manager: field_manager.to_owned(), ..Start::default() };
+            first_write(&plan.durable_goal(id, live, &start), live)?.1
+        }
+        Some(_) | None => return None,
+    };
     let error = cluster.dry_write(&write, field_manager).await.err()?;
     let message = error.to_string();
     let is_refusal = error.lacks_webhook() || matches!(not_taken(error), Ok(PatchAnswer::Refused { .. }));

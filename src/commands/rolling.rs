@@ -8,6 +8,7 @@ use super::next::{Invocation, MOST_PODS, Verb};
 use super::planning::Manifests;
 use super::recording::{RecordTo, tell_trouble};
 use super::several::Job;
+use super::sidecar_set;
 use super::undo::say_what_goes_back_keeps;
 use super::witness::Witness;
 use super::{Shell, approve, planning};
@@ -315,7 +316,8 @@ impl<'a> Rolling<'a> {
         expected: Option<Duration>,
         shell: &Shell,
     ) -> Result<Outcome, CommandError> {
-        let next = NextSteps { expected, after: self.after, ..unless_of_no_use(self.next(goal), goal, &live) };
+        let next = sidecar_set::next(self.next(goal), (goal, &live), &self.invocation, shell);
+        let next = NextSteps { expected, after: self.after, ..unless_of_no_use(next, goal, &live) };
         let mut recorder = self.recording.open(shell)?;
         let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
         witness.start(goal, &next)?;

@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Shell;
+use super::sidecar_set;
 use super::targets::{self, Asked};
 use crate::cli::{GlobalArgs, HistoryArgs, StatusArgs, TargetArgs};
 use crate::cluster::{Cluster, Nodes};
@@ -251,6 +252,7 @@ pub(super) async fn history(args: &HistoryArgs, global: &GlobalArgs, shell: &mut
     let asked = targets::read_without_images(&words, shell).await?;
     let cluster = shell.connect(global).await?;
     let (workloads, missing) = targets::find_there(asked, &words, global, &cluster).await?;
+    sidecar_set::refuse(workloads.iter().map(|workload| workload.reference.kind))?;
     let lives = targets::read_side_by_side(&cluster, workloads, Nodes::Nowhere).await?;
     if lives.is_empty() {
         targets::note_nothing((!words.all_namespaces).then(|| cluster.namespace()), shell);

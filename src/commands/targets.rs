@@ -5,7 +5,7 @@ use std::io;
 use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::{Shell, sources, usage};
+use super::{Shell, sidecar_set, sources, usage};
 use crate::cli::{ChangeArgs, GlobalArgs, TargetArgs, WorkloadArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, Nodes};
@@ -16,7 +16,7 @@ use engine::change::asked_resources::AskedResources;
 use engine::change::target::{self, Unnamed};
 use engine::k8s::names::{ContainerName, WorkloadRef};
 use engine::k8s::workload::Workload;
-use engine::kinds::WorkloadKind;
+use engine::kinds::{SIDECAR_SETS, WorkloadKind};
 use engine::plan::outline::Hook;
 use engine::plan::skipped::{self, SkippedBecause, SkippedChange, SkippedObject};
 use engine::plan::{self, Intent, Snapshot};
@@ -175,7 +175,7 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
     let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
     refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
-    let (mut left_out, mut configuration) = (Vec::new(), Vec::new());
+    let (mut left_out, mut configuration, mut sidecar_sets) = (Vec::new(), Vec::new(), Vec::new());
     for manifest in manifests {
         let type_of_it = (manifest.api_version.as_str(), manifest.kind.as_str());
         match skipped::taken(type_of_it, Hook::of(&manifest.object)) {
@@ -188,11 +188,18 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
                 if matches!(type_of_it, ("v1", "ConfigMap" | "Secret")) && why == SkippedBecause::OtherKind {
                     configuration.push(manifest.clone());
                 }
+                if why == SkippedBecause::SidecarSet {
+                    sidecar_sets.push((SIDECAR_SETS, manifest.clone()));
+                }
                 let Manifest { api_version, kind, namespace, name, .. } = manifest;
                 let change = SkippedChange::NotCompared;
                 left_out.push(SkippedObject { api_version, kind, namespace, name, why, change });
             }
         }
+    }
+    if workloads.is_empty() && sidecar_sets.len() == 1 {
+        left_out.retain(|object| object.why != SkippedBecause::SidecarSet);
+        workloads = sidecar_sets;
     }
     if workloads.is_empty() {
         note_skipped(&left_out, shell);
@@ -237,6 +244,7 @@ pub(super) async fn connect_and_find(
     note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
     let found = find(asked, &args, global, &cluster).await?;
+    sidecar_set::refuse(found.iter().map(|(workload, _)| workload.reference.kind))?;
     Ok((cluster, found))
 }
 
@@ -322,7 +330,7 @@ async fn of_manifests(
 ) -> Result<Found> {
     let mut found = Found { workloads: Vec::new(), new: Vec::new() };
     for (kind, manifest) in manifests {
-        let namespace = namespace_of(&manifest, global)?.unwrap_or_else(|| cluster.namespace().to_owned());
+        let namespace = namespace_of(&manifest, global)?.unwrap_or_else(|| place(kind, cluster));
         let Manifest { name, object, .. } = manifest;
         let reference = WorkloadRef { kind, namespace, name };
         match cluster.workload(&reference).await {
@@ -392,8 +400,8 @@ pub(super) async fn find_any(
             for (kind, name) in &request.named {
                 found.push((named(*kind, name, cluster).await?, intent.clone()));
             }
-            let namespace = (!args.all_namespaces).then(|| cluster.namespace());
             for kind in &request.selected {
+                let namespace = (!args.all_namespaces && !kind.spec().cluster_wide).then(|| cluster.namespace());
                 let workloads = cluster.workloads(*kind, namespace, &selectors(args)).await?;
                 found.extend(workloads.into_iter().map(|workload| (workload, intent.clone())));
             }
@@ -450,8 +458,13 @@ pub(super) async fn find_there(
     Ok((found, missing))
 }
 
+/// The namespace that objects of this kind are in where none is given; empty for those that are in none.
+fn place(kind: WorkloadKind, cluster: &Cluster) -> String {
+    if kind.spec().cluster_wide { String::new() } else { cluster.namespace().to_owned() }
+}
+
 async fn named(kind: WorkloadKind, name: &str, cluster: &Cluster) -> Result<Workload> {
-    let reference = WorkloadRef { kind, namespace: cluster.namespace().to_owned(), name: name.to_owned() };
+    let reference = WorkloadRef { kind, namespace: place(kind, cluster), name: name.to_owned() };
     match cluster.workload(&reference).await {
         Ok(workload) => Ok(workload),
         Err(error) => Err(missing(error, &reference, cluster).await),
@@ -482,7 +495,7 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
     if !matches!(error, ClusterError::NotFound { .. }) {
         return CommandError::from(error);
     }
-    if cluster.has_namespace(&reference.namespace).await == Some(false) {
+    if !reference.namespace.is_empty() && cluster.has_namespace(&reference.namespace).await == Some(false) {
         return no_namespace(&reference.namespace);
     }
     // A caller that may not list them gets no suggestion.
@@ -493,7 +506,6 @@ async fn missing(error: ClusterError, reference: &WorkloadRef, cluster: &Cluster
             .hint(format!("did you mean {}/{name}?", reference.kind.spec().singular)),
         None => error,
     };
-    let kind = reference.kind.spec().plural;
-    let list = kubectl("get").and(kind).of(format!("--namespace={}", reference.namespace));
+    let list = kubectl("get").and(reference.kind.spec().plural).in_namespace(&reference.namespace);
     error.hint(Hint::from("see what there is with: ").command(list))
 }

@@ -29,6 +29,8 @@ pub fn unknown_fields(kind: WorkloadKind, manifest: &Manifest) -> Result<Vec<Str
         WorkloadKind::StatefulSet => decode::<StatefulSet>(&object),
         WorkloadKind::DaemonSet => decode::<DaemonSet>(&object),
         WorkloadKind::ReplicaSet => decode::<ReplicaSet>(&object),
+        // Only its server knows the fields that its containers have besides.
+        WorkloadKind::SidecarSet => Ok(Vec::new()),
         // A pod has what a template has.
         WorkloadKind::Pod
         | WorkloadKind::CloneSet

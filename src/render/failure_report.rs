@@ -19,8 +19,9 @@ pub(super) fn write(reported: Reported<'_>, report: &FailureReport, style: &Styl
     writeln!(out)?;
     for (_, alike) in words::said_once(report.pods.iter().map(|pod| (pod, said_of(pod)))) {
         let Some((pod, alike)) = alike.split_first() else { continue };
-        heading(pod, alike, style, out)?;
-        let one = (!alike.is_empty()).then(|| words::pod(style, &pod.pod));
+        let name = |pod: &FailedPod| words::pod(style, &report.workload, &pod.pod);
+        heading((pod, alike), name, style, out)?;
+        let one = (!alike.is_empty()).then(|| name(pod));
         if reported.is_gone {
             time_line(reported.run, pod, one.as_deref(), style, out)?;
         }
@@ -49,9 +50,14 @@ fn said_of(pod: &FailedPod) -> impl PartialEq + use<'_> {
     (&pod.container, &pod.image, &pod.reason, &pod.log, ended, message, &pod.not_read)
 }
 
-fn heading(pod: &FailedPod, alike: &[&FailedPod], style: &Style, out: Out<'_>) -> io::Result<()> {
+fn heading(
+    (pod, alike): (&FailedPod, &[&FailedPod]),
+    name: impl Fn(&FailedPod) -> String,
+    style: &Style,
+    out: Out<'_>,
+) -> io::Result<()> {
     let pods = || std::iter::once(pod).chain(alike.iter().copied());
-    let names: Vec<String> = pods().map(|pod| style.paint(Meaning::Heading, &words::pod(style, &pod.pod))).collect();
+    let names: Vec<String> = pods().map(|pod| style.paint(Meaning::Heading, &name(pod))).collect();
     let container = pod.container.as_ref().map(|name| format!(", container {}", style.show(name.as_str())));
     let image = pod.image.as_ref().map(|image| format!(" ({})", style.show(image)));
     let nodes: BTreeSet<String> = pods().filter_map(|pod| pod.node.as_ref()).map(|node| style.show(node)).collect();

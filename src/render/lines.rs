@@ -98,20 +98,20 @@ impl Narrator {
     pub(super) fn start(&mut self, goal: &Goal, next: &NextSteps) -> String {
         let run = Run::of(goal, next);
         let workload = self.style.paint(Meaning::Heading, &words::workload(&self.style, &run.workload));
-        let namespace = self.style.show(&run.workload.namespace);
+        let namespace = words::in_namespace(&self.style, &run.workload.namespace, (" in ", ""));
         let pods = words::count(run.pods(), "pod");
         let text = match run.mode {
             Mode::Durable | Mode::PodsOnly if !goal.pods.is_empty() && goal.pods.iter().all(|pod| !pod.restarts()) => {
-                format!("{workload} in namespace {namespace}: {pods}, none of which goes down")
+                format!("{workload}{namespace}: {pods}, none of which goes down")
             }
             Mode::Durable | Mode::PodsOnly if run.pods() == 0 => {
-                format!("{workload} in namespace {namespace}: no pod to update")
+                format!("{workload}{namespace}: no pod to update")
             }
             Mode::Durable | Mode::PodsOnly => {
                 let down = run.pods().min(usize::try_from(run.max_unavailable).unwrap_or(usize::MAX));
-                format!("{workload} in namespace {namespace}: {pods}, at most {down} down at a time")
+                format!("{workload}{namespace}: {pods}, at most {down} down at a time")
             }
-            Mode::Follow => format!("{workload} in namespace {namespace}: following {pods}"),
+            Mode::Follow => format!("{workload}{namespace}: following {pods}"),
         };
         *self = Self { run: Some(run), ..Self::new(self.style, self.names_workload) };
         text
@@ -261,7 +261,8 @@ impl Narrator {
     }
 
     fn name(&self, pod: &PodKey) -> String {
-        self.short(&self.style.show(&pod.name))
+        let name = self.run.as_ref().map(|run| words::pod_name(&self.style, &run.workload, pod));
+        self.short(&name.unwrap_or_else(|| self.style.show(&pod.name)))
     }
 
     fn short(&self, name: &str) -> String {

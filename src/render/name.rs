@@ -42,10 +42,12 @@ pub(super) fn plan(plan: &Plan, every_namespace: bool, style: &Style, out: Out<'
     let pods = plan
         .workloads
         .iter()
-        .flat_map(|workload| workload.pods.iter().filter(move |pod| changes(workload.becomes(pod))));
-    for pod in pods {
+        .flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)))
+        .filter(|(workload, pod)| changes(workload.becomes(pod)));
+    for (workload, pod) in pods {
         let name = format!("pod/{}", style.whole(&pod.pod.name));
-        writeln!(out, "{}", named(name, &pod.pod.namespace, every_namespace || namespaces.len() > 1, style))?;
+        let with_namespace = every_namespace || namespaces.len() > 1 || workload.workload.kind.spec().cluster_wide;
+        writeln!(out, "{}", named(name, &pod.pod.namespace, with_namespace, style))?;
     }
     // A plan without such a pod writes nothing; a closed pipe is still reported.
     out.flush()

@@ -6,7 +6,7 @@ use std::io;
 use super::style::{Meaning, Style};
 use super::{Guide, Out, words};
 use engine::change::reason::{self, Reason};
-use engine::k8s::names::PodKey;
+use engine::k8s::names::{PodKey, WorkloadRef};
 use engine::plan::{PodVerdict, WorkloadPlan};
 use engine::value::hint::{Hint, inplace};
 
@@ -31,7 +31,7 @@ pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: O
     let mut hints = BTreeSet::new();
     for (reason, pods) in problems(plan) {
         let mut indent = "  ";
-        if let Some(place) = place(reason, &pods, style) {
+        if let Some(place) = place(reason, (&plan.workload, &pods), style) {
             writeln!(out, "{indent}{place}")?;
             indent = "    ";
         }
@@ -46,9 +46,9 @@ pub(super) fn text(plan: &WorkloadPlan, guide: &Guide<'_>, style: &Style, out: O
 }
 
 /// The pods, or the path that blocks the update, marked.
-fn place(reason: &Reason, pods: &[&PodKey], style: &Style) -> Option<String> {
+fn place(reason: &Reason, (workload, pods): (&WorkloadRef, &[&PodKey]), style: &Style) -> Option<String> {
     if !pods.is_empty() {
-        let named = pods.iter().take(NAMED_PODS).map(|pod| words::pod(style, pod));
+        let named = pods.iter().take(NAMED_PODS).map(|pod| words::pod(style, workload, pod));
         let named = named.collect::<Vec<_>>().join(", ");
         return Some(match pods.len().saturating_sub(NAMED_PODS) {
             0 => named,

@@ -205,8 +205,20 @@ pub(super) fn workload(style: &Style, workload: &WorkloadRef) -> String {
     style.show(&workload.to_string())
 }
 
-pub(super) fn pod(style: &Style, pod: &PodKey) -> String {
-    style.show(&pod.to_string())
+/// Returns a pod as it is named in a sentence about its workload.
+pub(super) fn pod(style: &Style, workload: &WorkloadRef, pod: &PodKey) -> String {
+    match workload.kind.spec().cluster_wide {
+        true => style.show(&format!("{pod} ({})", pod.namespace)),
+        false => style.show(&pod.to_string()),
+    }
+}
+
+/// Returns a pod's name; of a workload that is in no namespace, with its own.
+pub(super) fn pod_name(style: &Style, workload: &WorkloadRef, pod: &PodKey) -> String {
+    match workload.kind.spec().cluster_wide {
+        true => style.show(&format!("{}/{}", pod.namespace, pod.name)),
+        false => style.show(&pod.name),
+    }
 }
 
 /// Returns the namespace of an object as it follows its name; nothing where there is none.

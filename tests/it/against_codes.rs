@@ -70,6 +70,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::PodFinished
         | ReasonCode::SidecarStartupPending
         | ReasonCode::OrphanPod
+        | ReasonCode::SidecarNotUpdated
         | ReasonCode::PodOfOldRevision
         | ReasonCode::NoPods
         | ReasonCode::PodNotFound
@@ -81,6 +82,7 @@ fn of_a_reason(code: ReasonCode) -> Needs {
         | ReasonCode::OwnerNotObserved
         | ReasonCode::OwnerTerminating
         | ReasonCode::RolloutHeld
+        | ReasonCode::UpdateStrategyHolds
         | ReasonCode::ReplicaSetOfOldRevision => Needs::Owner,
         ReasonCode::DisruptionBudgetBlocks => Needs::Namespace,
         ReasonCode::PermissionMissing
@@ -146,6 +148,7 @@ fn of_a_warning(code: WarningCode) -> Needs {
         | WarningCode::RemovalsUnseen
         | WarningCode::HistoryEvicted
         | WarningCode::ItsController
+        | WarningCode::SidecarSetUpdates
         | WarningCode::OnDeleteLeft => Needs::Owner,
         WarningCode::TrafficWhileDown
         | WarningCode::ConfigurationChanges

@@ -266,6 +266,7 @@ const NO_KIND: &[(&str, &[&str])] = &[
             "WorkloadKind::AdvancedStatefulSet",
             "WorkloadKind::AdvancedDaemonSet",
             "WorkloadKind::Rollout",
+            "WorkloadKind::SidecarSet",
         ],
     ),
 ];

@@ -184,7 +184,7 @@ fn a_kind_that_is_none_is_named_as_kubectl_names_it() {
     run(&server, "plan deploymnt/web side=:v2")
         .ends_with(1)
         .says("error: the server doesn't have a resource type \"deploymnt\"")
-        .says("hint: supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout")
+        .says("hint: supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout, sidecarset")
         .says("the whole command: kubectl inplace plan deployment/web side=:v2");
     run(&server, "status foo").ends_with(1).says("error: the server doesn't have a resource type \"foo\"");
     // One that the server has is another thing, and without a server nobody knows.

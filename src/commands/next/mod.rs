@@ -206,6 +206,12 @@ impl Invocation {
         self.about(verb, vec![workload.to_string()], workload, goal, goes_back)
     }
 
+    /// Returns the command that sets these images, as words.
+    pub(super) fn with_images(&self, workload: &WorkloadRef, images: &[String]) -> String {
+        let task = std::iter::once(workload.to_string()).chain(images.iter().cloned());
+        self.about(Verb::Apply, task.collect(), workload, None, false).to_string()
+    }
+
     fn about(
         &self,
         verb: Verb,
@@ -273,6 +279,9 @@ impl Invocation {
     }
 
     fn place(&self, workload: &WorkloadRef) -> Vec<String> {
+        if workload.namespace.is_empty() {
+            return Vec::new();
+        }
         let is_typed = self.typed.iter().any(|typed| typed.id == "namespace");
         if workload.namespace != "default" || self.namespace != workload.namespace || is_typed {
             vec!["-n".into(), workload.namespace.clone()]

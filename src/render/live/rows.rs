@@ -69,7 +69,7 @@ fn cells(run: Option<&Run>, pod: &PodInProgress, style: &Style) -> Vec<String> {
     let waits_for = pod.back_off.as_ref().map_or(waits_for, |back_off| held_back(back_off, style));
     let known = |text: String| if text.is_empty() { "<none>".to_owned() } else { text };
     vec![
-        style.show(&pod.pod.name),
+        run.map_or_else(|| style.show(&pod.pod.name), |run| words::pod_name(style, &run.workload, &pod.pod)),
         phase.to_owned(),
         time(pod, style),
         known(goal.map(|goal| change(goal, &pod.phase, style)).unwrap_or_default()),

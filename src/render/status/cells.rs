@@ -7,7 +7,7 @@ use super::super::words::{self, age};
 use super::super::{columns, escape};
 use super::MESSAGE_CHARACTERS;
 use engine::change::FieldProgress;
-use engine::k8s::names::RolloutId;
+use engine::k8s::names::{RolloutId, WorkloadRef};
 use engine::k8s::pod::{ContainerList, Waiting};
 use engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus, RunningAgain};
 
@@ -29,6 +29,7 @@ const WIDE: [Column; 4] =
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns<'a> {
+    pub(super) workload: &'a WorkloadRef,
     /// What the template asks for: where some container has something else.
     pub(super) template: bool,
     pub(super) detail: Detail,
@@ -65,7 +66,7 @@ impl Columns<'_> {
             ContainerList::Containers => "",
             ContainerList::InitContainers => " (init)",
         };
-        let name = if is_first { style.show(&pod.key.name) } else { String::new() };
+        let name = if is_first { words::pod_name(style, self.workload, &pod.key) } else { String::new() };
         let mut state = vec![self.state(pod, report, style)];
         if is_first {
             state.extend(marks(pod, style));

@@ -120,8 +120,8 @@ fn overview(workloads: &[WorkloadStatus], style: &Style, out: Out<'_>) -> io::Re
 
 fn heading(status: &WorkloadStatus, style: &Style, out: Out<'_>) -> io::Result<()> {
     let name = style.paint(Meaning::Heading, &words::workload(style, &status.workload));
-    let namespace = style.show(&status.workload.namespace);
-    writeln!(out, "{name}  namespace {namespace}   {}", summary(status))
+    let namespace = words::in_namespace(style, &status.workload.namespace, ("  ", ""));
+    writeln!(out, "{name}{namespace}   {}", summary(status))
 }
 
 /// How many pods are how; each pod counts once.
@@ -166,7 +166,7 @@ fn workload(
     if !shown.is_empty() {
         writeln!(out)?;
         pods(status, &shown, (detail, context.now), style, out)?;
-        messages(&shown, detail, style, out)?;
+        messages(status, &shown, detail, style, out)?;
     }
     let left = status.pods.len() - shown.len();
     if left > 0 {
@@ -177,10 +177,16 @@ fn workload(
 }
 
 /// What is said of several pods in the same words is said once.
-fn messages(pods: &[&PodStatus], detail: Detail, style: &Style, out: Out<'_>) -> io::Result<()> {
+fn messages(
+    status: &WorkloadStatus,
+    pods: &[&PodStatus],
+    detail: Detail,
+    style: &Style,
+    out: Out<'_>,
+) -> io::Result<()> {
     let lines = pods.iter().flat_map(|pod| {
         let lines = cells::messages(pod, detail, style).into_iter().chain(cells::fields(pod, style));
-        lines.map(|line| (words::pod(style, &pod.key), line))
+        lines.map(|line| (words::pod(style, &status.workload, &pod.key), line))
     });
     for (line, pods) in words::said_once(lines) {
         words::paragraph(&format!("{}  {line}", words::first_of(pods.into_iter(), NAMED_PODS)), style, out)?;
@@ -287,7 +293,7 @@ fn pods(
         Detail::Wide => "",
     };
     let is_narrow = detail == Detail::Short && table::is_narrow(style);
-    let columns = cells::Columns { template, detail, now, folder, is_narrow };
+    let columns = cells::Columns { workload: &status.workload, template, detail, now, folder, is_narrow };
     let row = |pod: &&PodStatus| {
         let meaning = if pod.state == PodState::Failed {
             Meaning::Failing

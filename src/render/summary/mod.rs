@@ -67,6 +67,10 @@ impl Ending<'_> {
         self.next_steps(out)
     }
 
+    fn pod(&self, pod: &PodKey) -> String {
+        words::pod(self.style, &self.outcome.workload, pod)
+    }
+
     fn is_durable(&self) -> bool {
         self.reported.run.is_some_and(|run| run.mode == Mode::Durable)
     }
@@ -178,7 +182,8 @@ impl Ending<'_> {
     }
 
     fn followed_to_the_end(&self) -> String {
-        let (pods, seconds) = (words::count(self.outcome.pods.len(), "pod"), self.seconds());
+        let all = self.outcome.pods.iter().filter(|pod| !pod.replaced).count();
+        let (pods, seconds) = (words::count(all, "pod"), self.seconds());
         let is_updated = |pod: &&PodEnd| pod.containers.iter().any(|end| end.changed);
         let updated = self.outcome.done().filter(is_updated).count();
         if self.outcome.pods.is_empty() {
@@ -186,7 +191,7 @@ impl Ending<'_> {
         } else if updated == 0 {
             return format!(": {pods} ready, no container restarted by an update in place (watched for {seconds}).");
         }
-        let (which, whose) = match self.outcome.pods.len() > updated {
+        let (which, whose) = match all > updated {
             true => (format!("ready, {updated} of them updated"), "last updated container"),
             false => ("updated and ready".to_owned(), "last container"),
         };
@@ -314,7 +319,7 @@ impl Ending<'_> {
                 true => (Meaning::Waiting, self.waited_for(end)),
                 false => words::phase(self.style, &end.phase, goal),
             };
-            (words::pod(self.style, &end.pod), text)
+            (self.pod(&end.pod), text)
         });
         for ((meaning, text), pods) in words::said_once(ends) {
             writeln!(out, "  {}  {}", pods.join(", "), self.style.paint(meaning, &text))?;
@@ -362,7 +367,7 @@ impl Ending<'_> {
 
     fn each_of(&self, meaning: Meaning, pods: &[(&PodKey, String)], out: Out<'_>) -> io::Result<()> {
         for (pod, text) in pods.iter().take(NAMED_PODS) {
-            writeln!(out, "  {}  {}", words::pod(self.style, pod), self.style.paint(meaning, text))?;
+            writeln!(out, "  {}  {}", self.pod(pod), self.style.paint(meaning, text))?;
         }
         self.and_more(pods.len(), out)
     }
@@ -407,7 +412,7 @@ impl Ending<'_> {
         let groups =
             [("Changed by this run", changed), ("Patched by this run, and not known whether the server took it", sent)];
         for (what, pods) in groups.iter().filter(|(_, pods)| !pods.is_empty()) {
-            let names = pods.iter().map(|pod| words::pod(self.style, &pod.pod));
+            let names = pods.iter().map(|pod| self.pod(&pod.pod));
             writeln!(out, "{what}: {}.", words::first_of(names, NAMED_PODS))?;
         }
         Ok(())
@@ -471,7 +476,7 @@ impl Ending<'_> {
     fn times(&self, out: Out<'_>) -> io::Result<()> {
         let (proof, style) = (&self.proof, self.style);
         for left in proof.replaced.iter().take(NAMED_PODS) {
-            writeln!(out, "  {}  gone: {}", words::pod(style, &left.pod), style.show(&left.message))?;
+            writeln!(out, "  {}  gone: {}", self.pod(&left.pod), style.show(&left.message))?;
         }
         if let left @ 1.. = proof.replaced.len().saturating_sub(NAMED_PODS) {
             writeln!(out, "  and {} gone", words::count(left, "more pod"))?;

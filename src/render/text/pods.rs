@@ -93,7 +93,7 @@ impl<'a> Pods<'a> {
             style,
             detail,
             containers: containers::rows(plan),
-            name_columns: columns(&|pod| style.show(&pod.pod.name)),
+            name_columns: columns(&|pod| words::pod_name(style, &plan.workload, &pod.pod)),
             node_columns: columns(&|pod| node(pod, style)),
             update_columns: [0; 2],
         };
@@ -142,7 +142,7 @@ impl<'a> Pods<'a> {
 
     fn pod(&mut self, pod: &PodPlan, out: Out<'_>) -> io::Result<()> {
         let style = self.style;
-        let (name, node) = (style.show(&pod.pod.name), node(pod, style));
+        let (name, node) = (words::pod_name(style, &self.plan.workload, &pod.pod), node(pod, style));
         let verdict = self.plan.becomes(pod);
         let (meaning, symbol, verdict_words) = sign(verdict);
         let mark = style.paint(meaning, symbol);

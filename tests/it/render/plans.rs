@@ -394,6 +394,11 @@ fn every_reason() -> WorkloadPlan {
             path: "spec.updateStrategy.partition".into(),
             what: "which pods stay as they are (2)".into(),
         },
+        Reason::SidecarNotUpdated {
+            path: "spec.containers[side].env".into(),
+            why: "changes, and its controller gives running pods images alone; new pods get it".into(),
+        },
+        Reason::UpdateStrategyHolds { path: "spec.updateStrategy.paused".into(), what: "is true".into() },
         Reason::RolloutHeld {
             began: "3m ago".into(),
             id: "20261105t101500-abcd".into(),

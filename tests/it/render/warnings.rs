@@ -164,6 +164,9 @@ pub(super) fn every() -> Vec<Warning> {
             limits: vec!["it updates no pod while spec.updateStrategy.paused is true".into()],
             paths: vec!["spec.replicas".into()],
         },
+        Warning::SidecarSetUpdates {
+            limits: vec!["2 pods stay as they are: spec.updateStrategy.partition is 2".into()],
+        },
         Warning::WorkloadAdded,
         Warning::WorkloadRemoved,
     ]

@@ -11,6 +11,7 @@ use engine::k8s::pod::Pod;
 use engine::k8s::workload::Workload;
 use engine::kinds::WorkloadKind;
 use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_kubelet};
+use engine::plan::sidecar_set;
 use engine::plan::{Denied, Intent, Manifest, Options, Snapshot, Subset};
 use engine::state::hook::Hooks;
 use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
@@ -96,7 +97,10 @@ impl Folder {
             selected(&workload, pod)?;
         }
         let (owned, maker) = (self.owned(&workload)?, self.maker(&workload)?);
-        let mut live = assemble(workload, Objects { pods, owned, maker });
+        let mut live = match kind.is_sidecar_set() {
+            true => sidecar_set::assembled(workload, pods, self.optional("revisions.yaml")?.unwrap_or_default()),
+            false => assemble(workload, Objects { pods, owned, maker }),
+        };
         live.not_read = self.lines("not-read")?;
         live.surroundings.budgets = self.optional("budgets.yaml")?.unwrap_or_default();
         live.surroundings.services = self.optional("services.yaml")?.unwrap_or_default();
@@ -168,7 +172,7 @@ impl Folder {
                     false => Err("revisions.yaml: the workload does not own all of them".into()),
                 }
             }
-            WorkloadKind::ReplicaSet | WorkloadKind::Pod => Ok(Vec::new()),
+            WorkloadKind::ReplicaSet | WorkloadKind::Pod | WorkloadKind::SidecarSet => Ok(Vec::new()),
         }
     }
 

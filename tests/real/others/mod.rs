@@ -6,6 +6,7 @@ mod engines;
 mod forecast;
 mod kills;
 mod meanwhile;
+mod sidecar_set;
 mod states;
 
 use std::thread::sleep;

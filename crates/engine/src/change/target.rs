@@ -340,7 +340,7 @@ mod tests {
         assert!(matches!(named("deploy"), Err(TargetError::NameMissing { .. })));
         assert_eq!(
             named("deploymnt/web").unwrap_err().to_string(),
-            "unsupported kind \"deploymnt\"; supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout (did you mean deployment?)"
+            "unsupported kind \"deploymnt\"; supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout, sidecarset (did you mean deployment?)"
         );
     }
 
@@ -350,7 +350,7 @@ mod tests {
         for (line, expected) in [
             (
                 "web side=:v2",
-                "supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout",
+                "supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout, sidecarset",
             ),
             ("deploy/web side:=v2", "did you mean side=:v2?"),
             ("deploy/web side:=:v2", "did you mean side=:v2?"),

@@ -73,6 +73,11 @@ impl Operations {
         self.metadata.contains_key(&(map, key.to_owned()))
     }
 
+    /// Returns the patch of what is no pod: without labels and annotations.
+    pub(crate) fn into_list(self) -> Patch {
+        Patch(self.list)
+    }
+
     /// Returns the patch, with labels and annotations tested for what they are.
     pub(crate) fn into_patch(mut self, pod: &Pod) -> Patch {
         let metadata = std::mem::take(&mut self.metadata);

@@ -25,7 +25,9 @@ use crate::value::int_or_percent::IntOrPercent;
 use crate::value::suggest;
 
 pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
-pub use kruise::{Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate};
+pub use kruise::{
+    Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate, differing, lifts_hold,
+};
 
 /// The workload kinds whose pods this program updates in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,6 +47,8 @@ pub enum WorkloadKind {
     AdvancedDaemonSet,
     /// `argoproj.io/v1alpha1` Rollout.
     Rollout,
+    /// `apps.kruise.io/v1alpha1` SidecarSet: its containers are in the pods of others, and its controller updates them there.
+    SidecarSet,
 }
 
 /// The resource that every kind's pods are read and written as.
@@ -52,6 +56,9 @@ pub const PODS: WorkloadKind = WorkloadKind::Pod;
 
 /// The resource of `KindSpec::owns_through` and [`Revisions::ReplicaSets`].
 pub const REPLICA_SETS: WorkloadKind = WorkloadKind::ReplicaSet;
+
+/// What has its containers in the pods of other workloads.
+pub const SIDECAR_SETS: WorkloadKind = WorkloadKind::SidecarSet;
 
 /// The label that distinguishes the pods of the ReplicaSets of one Deployment.
 pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
@@ -70,6 +77,8 @@ pub struct KindSpec {
     /// The API group; empty for the core group.
     pub group: &'static str,
     pub version: &'static str,
+    /// Its objects are in no namespace.
+    pub cluster_wide: bool,
     /// As in URLs and `kubectl get`.
     pub plural: &'static str,
     /// As in `deployment/web`.
@@ -125,6 +134,7 @@ const OF_APPS: KindSpec = KindSpec {
     kind: "",
     group: "apps",
     version: "v1",
+    cluster_wide: false,
     plural: "",
     singular: "",
     defaults: "",
@@ -289,7 +299,7 @@ impl Revisions {
 }
 
 impl WorkloadKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Deployment,
         Self::StatefulSet,
         Self::DaemonSet,
@@ -299,6 +309,7 @@ impl WorkloadKind {
         Self::AdvancedStatefulSet,
         Self::AdvancedDaemonSet,
         Self::Rollout,
+        Self::SidecarSet,
     ];
 
     pub fn spec(self) -> &'static KindSpec {
@@ -312,6 +323,7 @@ impl WorkloadKind {
             Self::AdvancedStatefulSet => &kruise::STATEFUL_SET,
             Self::AdvancedDaemonSet => &kruise::DAEMON_SET,
             Self::Rollout => &argo_rollout::SPEC,
+            Self::SidecarSet => &kruise::SIDECAR_SET,
         }
     }
 
@@ -378,6 +390,11 @@ impl WorkloadKind {
     /// Returns the JSON pointer of the template; a pod is its own.
     pub fn template_pointer(self) -> &'static str {
         self.spec().template
+    }
+
+    /// Returns whether its objects have containers in the pods of others.
+    pub fn is_sidecar_set(self) -> bool {
+        self == Self::SidecarSet
     }
 
     /// Returns whether it makes pods from a template; a pod is one.

@@ -22,6 +22,7 @@ fn a_kind_is_found_by_any_of_its_words() {
         ("daemonsets.apps.kruise.io", Some(WorkloadKind::AdvancedDaemonSet)),
         ("rollout", Some(WorkloadKind::Rollout)),
         ("rollout.argoproj.io", Some(WorkloadKind::Rollout)),
+        ("sidecarsets.apps.kruise.io", Some(WorkloadKind::SidecarSet)),
         ("job", None),
         ("", None),
     ] {
@@ -33,7 +34,8 @@ fn a_kind_is_found_by_any_of_its_words() {
 fn a_spec_stands_under_its_own_name() {
     for kind in WorkloadKind::ALL {
         assert!(format!("{kind:?}").ends_with(kind.spec().kind), "{kind:?}");
-        assert_eq!(kind.has_template(), kind.selector_pointer().is_some(), "{kind}");
+        let selects = kind.has_template() || kind.is_sidecar_set();
+        assert_eq!(selects, kind.selector_pointer().is_some(), "{kind}");
     }
 }
 

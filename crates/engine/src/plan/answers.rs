@@ -90,6 +90,9 @@ pub fn taken(
 impl WorkloadPlan {
     /// Returns what to ask the server: exactly the patches, one for each distinct pod spec; and whether that is all of them.
     pub fn questions(&self, live: &Snapshot, id: &RolloutId, field_manager: &str) -> (Vec<Question>, bool) {
+        if self.workload.kind.is_sidecar_set() {
+            return (Vec::new(), true);
+        }
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         let mut asked: Vec<(Vec<PodPatch>, Vec<PodKey>)> = Vec::new();
         let pods: BTreeMap<&PodKey, &Pod> = live.pods.iter().map(|pod| (&pod.key, pod)).collect();

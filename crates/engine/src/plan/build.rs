@@ -16,6 +16,7 @@ use super::resize;
 use super::revision::CurrentRevision;
 use super::revision::Drift;
 use super::rollout_state::{RolloutState, rollout_state};
+use super::sidecar_set;
 use super::wanted::Wanted;
 use super::wanted::{Context, Known};
 use super::warnings::{order_waits, warnings};
@@ -41,6 +42,9 @@ use crate::value::suggest;
 /// # Errors
 /// When what is wanted is not known: nothing to undo is recorded, or it is not clear what is to be restarted.
 pub fn build(intent: &Intent, live: &Snapshot, options: &Options) -> Result<WorkloadPlan, IntentError> {
+    if live.workload.reference.kind.is_sidecar_set() {
+        return Ok(sidecar_set::build(intent, live, options));
+    }
     let mut reasons: Vec<Reason> = denied(live);
     let known = Known::of(live);
     let wanted = Wanted::new(intent, live, &known, &mut reasons)?;
@@ -261,7 +265,7 @@ pub fn workload_of(pod: &Pod) -> Option<WorkloadRef> {
     }
 }
 
-fn denied(live: &Snapshot) -> Vec<Reason> {
+pub(super) fn denied(live: &Snapshot) -> Vec<Reason> {
     live.surroundings.denied.iter().map(|denied| denied.reason(&live.workload.reference)).collect()
 }
 

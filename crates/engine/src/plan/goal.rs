@@ -9,6 +9,7 @@ use super::policy::policy;
 use super::resume::Start;
 use super::revision::CurrentRevision;
 use super::rollout_state::{RolloutState, lock_of, rollout_state};
+use super::sidecar_set;
 use super::wanted::template_containers;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::change::FieldChanges;
@@ -55,7 +56,7 @@ impl WorkloadPlan {
             pre_pull: self.pre_pull,
             clock: start.clock.clone(),
             by_request: self.is_by_request(),
-            follows: None,
+            follows: self.workload.kind.is_sidecar_set().then(Follow::default),
         }
     }
 }
@@ -66,6 +67,9 @@ impl WorkloadPlan {
 /// holds the workload, and those of an update of pods alone that may still be in progress. `now` is the wall clock
 /// (RFC 3339). Pods that are terminating or have ended are left out.
 pub fn follow(live: &Snapshot, images: Option<&Images>, options: &Options, id: &RolloutId, now: &str) -> Goal {
+    if live.workload.reference.kind.is_sidecar_set() {
+        return sidecar_set::follow(live, options, id, now);
+    }
     let mut pods: Vec<&Pod> = live.pods.iter().filter(|pod| is_followed(live, pod)).collect();
     pods.sort_by(|a, b| live.workload.order(a, b));
     let coming = ExpectedChange::of(live, &pods, now);

@@ -17,6 +17,7 @@
 //! | `goal` | what the rollout gets |
 //! | `saved`, `offline`, `workload_diff` | a plan in a file, a plan of two manifests, and what differs between two objects |
 //! | `hand_over`, `configuration` | what is left to the next apply of the owner's tool, what that changes, and what else is in its manifests |
+//! | `sidecar_set` | what a SidecarSet's controller does with the pods that have its containers |
 //! | `outline`, `skipped` | manifests as written, and objects of them that are not looked at |
 
 mod answers;
@@ -47,6 +48,7 @@ mod revision;
 mod rollout_state;
 mod rules;
 mod saved;
+pub mod sidecar_set;
 pub mod skipped;
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,8 @@ pub enum SkippedBecause {
     /// A kind of another group or version has this name.
     OtherVersion(WorkloadKind),
     OtherKind,
+    /// It is planned by itself: its controller updates pods that others may update here.
+    SidecarSet,
 }
 
 /// What becomes of an object that is not looked at.
@@ -59,6 +61,7 @@ pub fn taken((api_version, kind): (&str, &str), hook: Option<Hook>) -> Result<Wo
     let namesake = WorkloadKind::of_owner(api_version, kind).or_else(|| WorkloadKind::named(kind));
     match (hook, WorkloadKind::from_manifest(api_version, kind), namesake) {
         (Some(hook), _, _) => Err(SkippedBecause::Hook(hook)),
+        (None, Some(known), _) if known.is_sidecar_set() => Err(SkippedBecause::SidecarSet),
         (None, Some(known), _) => Ok(known),
         (None, None, Some(known)) => Err(SkippedBecause::OtherVersion(known)),
         (None, None, None) => Err(SkippedBecause::OtherKind),
@@ -74,6 +77,7 @@ impl SkippedBecause {
             Self::OtherVersion(known) => {
                 format!("of this kind only {} is updated in place", known.spec().api_version())
             }
+            Self::SidecarSet => "its controller updates pods of other workloads: plan it by itself".to_owned(),
             Self::OtherKind => "not a kind that is updated in place".to_owned(),
         }
     }

@@ -84,6 +84,11 @@ impl Goal {
         self.follows.is_some()
     }
 
+    /// Returns whether the controller of a SidecarSet updates the pods, whosever they are, in turns of its own.
+    pub fn is_in_turns(&self) -> bool {
+        self.workload.kind.is_sidecar_set()
+    }
+
     pub fn read_at(&self) -> Option<&str> {
         self.follows.as_ref()?.read_at.as_deref()
     }

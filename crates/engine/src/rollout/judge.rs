@@ -34,7 +34,10 @@ impl CurrentTurn<'_> {
         let subject = PodContext { position, goal: &goal, pod: context.observed.pod(&goal.key) };
         run.clocks.timeout = timeout(context, subject);
         // Nothing more is sent to a pod that has left, and a pod that is gone will not show what was sent.
-        let has_left = context.goal.owner.is_some() && owner::has_left(context.goal, subject.pod);
+        let has_left = match context.goal.is_in_turns() {
+            true => subject.pod.is_none_or(|pod| !pod.is_present()),
+            false => context.goal.owner.is_some() && owner::has_left(context.goal, subject.pod),
+        };
         let is_gone = has_left || context.observed.is_deleted(&goal.key);
         let is_over = || is_gone || is_seen(context, subject, &run);
         if matches!(run.request.state, RequestState::Accepted | RequestState::BackOff { .. }) && is_over() {
@@ -48,7 +51,9 @@ impl CurrentTurn<'_> {
             let said = why.take().map(|why| (goal.key.clone(), container.clone(), why));
             notices.extend(said.map(|(pod, container, why)| Notice::Evidence { pod, container, why }));
         }
-        if context.goal.is_followed() && judged.phase != UpdatePhase::Done {
+        // One that waits for its turn has no time of its own.
+        let is_its_turn = !context.goal.is_in_turns() || judged.phase != UpdatePhase::Waiting;
+        if context.goal.is_followed() && judged.phase != UpdatePhase::Done && is_its_turn {
             run.clocks.started.get_or_insert(context.now);
         }
         run.shown = PodFlags {

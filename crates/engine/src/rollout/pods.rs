@@ -86,6 +86,9 @@ impl Pods {
 
     /// Returns whether a pod is one of the owner's, or of the goal where nobody owns them.
     pub(super) fn is_owners(&self, context: TurnContext<'_>, pod: &Pod) -> bool {
+        if context.goal.is_in_turns() {
+            return self.position.contains_key(&pod.key);
+        }
         // A pod that its controller has released belongs to nobody.
         let is_known = || pod.controller().is_some() || self.position.contains_key(&pod.key);
         pod.belongs_to(&context.goal.controllers) && is_known()

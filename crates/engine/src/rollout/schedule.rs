@@ -32,7 +32,12 @@ impl CurrentTurn<'_> {
         let acts = match self.goal.mode() {
             Mode::PodsOnly => true,
             Mode::Durable => self.state.owner.pods_may_go(),
-            Mode::Follow => return self.note_blocked(self.state.pods.waits_for_replacements()),
+            Mode::Follow => {
+                let pods = &self.state.pods;
+                let nobody_moves = pods.nothing_moves() && !pods.all(PodIndex::Waiting).is_empty();
+                let is_blocked = pods.waits_for_replacements() || self.goal.is_in_turns() && nobody_moves;
+                return self.note_blocked(is_blocked);
+            }
         };
         if self.state.ending_since.is_some() {
             return;

@@ -8,6 +8,7 @@ use crate::k8s::names::ContainerName;
 use crate::k8s::pod::Pod;
 use crate::report::progress::UpdatePhase;
 use crate::state::outcome::EndResult;
+use crate::value::count::pods_that;
 
 use super::abandoned;
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN};
@@ -165,6 +166,10 @@ fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
         return why;
     }
     let pods = &state.pods;
+    if context.goal.is_in_turns() {
+        let waiting = pods_that(pods.all(PodIndex::Waiting).len(), "waits", "wait");
+        return format!("its controller has begun with no further pod: {waiting}");
+    }
     let down = pods.down().len() + context.replicas().saturating_sub(pods.present().len());
     let nodes = pods.down().iter().filter_map(|key| context.observed.pod(key)?.unready_node());
     let nodes = said_of_nodes(&nodes.collect()).map(|nodes| format!("; {nodes}")).unwrap_or_default();

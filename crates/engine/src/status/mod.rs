@@ -9,6 +9,7 @@ mod container;
 mod made;
 mod next_command;
 mod owner;
+mod sidecar_set;
 #[cfg(test)]
 mod tests;
 
@@ -208,6 +209,11 @@ impl WorkloadStatus {
 }
 
 pub fn status(live: &Snapshot) -> WorkloadStatus {
+    let found = found(live);
+    if live.workload.reference.kind.is_sidecar_set() { sidecar_set::compared(live, found) } else { found }
+}
+
+fn found(live: &Snapshot) -> WorkloadStatus {
     let workload = &live.workload;
     let found = lock_of(workload);
     let lock = found.as_ref().ok().and_then(Option::as_ref);
@@ -377,6 +383,9 @@ pub fn template_containers(template: &Value) -> Vec<TemplateContainer> {
 /// pod counts as a Deployment's: the selector is all that is left.
 fn is_theirs(live: &Snapshot, pod: &Pod) -> bool {
     let kind = live.workload.reference.kind;
+    if kind.is_sidecar_set() {
+        return true;
+    }
     if !kind.has_template() {
         return pod.key.uid == live.workload.uid;
     }

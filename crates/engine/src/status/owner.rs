@@ -37,6 +37,10 @@ pub enum OwnerState {
     DisruptionBudget {
         why: String,
     },
+    /// Its controller leaves pods as they are.
+    Left {
+        why: String,
+    },
     /// Its controller says that it is not progressing.
     Stuck {
         /// Such as `ProgressDeadlineExceeded`.
@@ -54,6 +58,7 @@ impl OwnerState {
             Self::Paused => "paused",
             Self::OnDelete => "onDelete",
             Self::DisruptionBudget { .. } => "disruptionBudget",
+            Self::Left { .. } => "left",
             Self::Stuck { .. } => "stuck",
         }
     }
@@ -75,6 +80,7 @@ impl OwnerState {
                 "its updateStrategy is OnDelete: its controller replaces no pod for the template, until the pod is deleted".into()
             }
             Self::DisruptionBudget { why } => format!("the rollout waits: {why}"),
+            Self::Left { why } => why.clone(),
             Self::Stuck { reason, message } if message.is_empty() => {
                 format!("its controller is not progressing: {reason}")
             }

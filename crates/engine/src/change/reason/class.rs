@@ -43,6 +43,7 @@ impl ReasonCode {
             Self::OwnerRollingOut
             | Self::OwnerNotObserved
             | Self::OwnerPaused
+            | Self::UpdateStrategyHolds
             | Self::OwnerTerminating
             | Self::PodTerminating
             | Self::SidecarStartupPending

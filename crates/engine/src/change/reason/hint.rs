@@ -2,7 +2,7 @@
 
 use super::{Reason, admission};
 use crate::k8s::names::WorkloadRef;
-use crate::kinds::{Course, IfResumed};
+use crate::kinds::{Course, IfResumed, lifts_hold};
 use crate::value::hint::{Hint, Spoken, inplace, kubectl};
 use crate::value::quantity::Quantity;
 
@@ -199,6 +199,14 @@ impl Reason {
             Self::LeftToController { .. } => {
                 let what = "change only the pods (--pods-only); or let its controller do it, and watch the pods: ";
                 return Hint::from(what).command(of_it(inplace("follow")));
+            }
+            Self::SidecarNotUpdated { .. } => {
+                "a pod gets it when it is deleted and its owner re-creates it; for new pods alone change the SidecarSet with kubectl"
+            }
+            Self::UpdateStrategyHolds { path, .. } => {
+                let field = path.rsplit('.').next().unwrap_or_default();
+                let patch = kubectl("patch").of(workload).and("--type=merge -p").of(lifts_hold(field));
+                return Hint::from("let its controller go on: ").command(patch);
             }
             Self::ManifestsNotMergeable { .. } => "kubectl apply would refuse it too; correct the manifest",
             Self::PlanStale { .. } => "plan again, and save the new plan",

@@ -168,6 +168,8 @@ findings! {
         Course::NotKnown => format!("what its controller does is not known, since {because}"),
     };
     LeftToController { path: String, what: String } => format!("{path} leaves to its controller {what}");
+    SidecarNotUpdated { path: String, why: String } => format!("{path} {why}");
+    UpdateStrategyHolds { path: String, what: String } => format!("{path} {what}");
     ManifestsNotMergeable { message: String } => format!("the manifests cannot be merged: {message}");
     /// `moved` is one sentence.
     PlanStale { path: String, moved: String } => moved.clone();
@@ -232,6 +234,8 @@ impl Reason {
             | Self::OwnerFieldImmutable { path }
             | Self::ControllerNotInPlace { path, .. }
             | Self::LeftToController { path, .. }
+            | Self::SidecarNotUpdated { path, .. }
+            | Self::UpdateStrategyHolds { path, .. }
             | Self::PlanStale { path, .. }
             | Self::MetadataKeyReserved { path }
             | Self::NoUnavailabilityAllowed { path }

@@ -305,6 +305,11 @@ findings! {
         };
         format!("its own controller acts on the change once kubectl apply has made it{limits}{paths}")
     };
+    /// What the controller of a SidecarSet does otherwise than with every pod alike, a sentence each.
+    SidecarSetUpdates { limits: Vec<String> } => {
+        let limits: String = limits.iter().map(|limit| format!("; {limit}")).collect();
+        format!("its own controller updates the pods, as spec.updateStrategy says{limits}")
+    };
     WorkloadAdded => "the workload is new: kubectl apply creates it, and there is nothing to do in place";
     WorkloadRemoved => "the workload is removed: the newer manifests do not have it";
 }

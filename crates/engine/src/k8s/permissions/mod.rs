@@ -80,7 +80,8 @@ impl AccessResource {
     }
 
     pub fn of_kind(kind: WorkloadKind) -> Self {
-        Self::namespaced(kind.spec().group, kind.spec().plural)
+        let spec = kind.spec();
+        Self { group: spec.group, plural: spec.plural, cluster_wide: spec.cluster_wide }
     }
 }
 

@@ -51,6 +51,8 @@ const EVERY: &[ClusterCommand] = &ClusterCommand::ALL;
 const ROLLOUTS: &[ClusterCommand] = &[Apply, Undo, Resume, Abort, Restart];
 /// Those that write, and the plan that says what they would do for the same caller.
 const PLANNED: &[ClusterCommand] = &[Plan, Apply, Undo, Resume, Abort, Restart];
+/// Those that take a SidecarSet.
+const OF_SIDECARS: &[ClusterCommand] = &[Plan, Follow, Status, Apply];
 /// Those that find a workload's pods.
 const OF_PODS: &[ClusterCommand] = &[Plan, Follow, Status, Apply, Undo, Resume, Abort, Restart];
 /// Those that go from one template to another.
@@ -61,10 +63,12 @@ const TAKING_UP: &[ClusterCommand] = &[Resume, Abort];
 /// Those that plan a change of cpu and memory.
 const RESIZING: &[ClusterCommand] = &[Plan, Apply, Undo];
 
-const KINDS: Kinds = |_| true;
+const KINDS: Kinds = |kind| !kind.is_sidecar_set();
+/// Those whose own controller updates the pods of others.
+const SIDECAR_SETS: Kinds = WorkloadKind::is_sidecar_set;
 const OWNERS: Kinds = WorkloadKind::has_template;
 /// Those that are one pod, on one node.
-const BARE: Kinds = |kind| !kind.has_template();
+const BARE: Kinds = |kind| !kind.has_template() && !kind.is_sidecar_set();
 /// Those that own their pods through objects of another kind.
 const OWNING_THROUGH: Kinds = |kind| kind.owns_through().is_some();
 /// Those whose objects may be created by the controller of another kind.
@@ -85,6 +89,7 @@ const EVENTS: Subject = Subject::Other(AccessResource::namespaced("", "events"))
 const SERVICES: Subject = Subject::Other(AccessResource::namespaced("", "services"));
 const NODES: Subject = Subject::Other(AccessResource::cluster_wide("", "nodes"));
 const NETWORK_POLICIES: Subject = Subject::Other(AccessResource::namespaced("networking.k8s.io", "networkpolicies"));
+const NAMESPACES: Subject = Subject::Other(AccessResource::cluster_wide("", "namespaces"));
 const REVISIONS: Subject = Subject::Other(AccessResource::namespaced("apps", "controllerrevisions"));
 const BUDGETS: Subject = Subject::Other(AccessResource::namespaced("policy", "poddisruptionbudgets"));
 const AUTOSCALERS: Subject = Subject::Other(AccessResource::namespaced("autoscaling", "horizontalpodautoscalers"));
@@ -195,7 +200,21 @@ pub(super) const ROWS: &[Row] = &[
     row((&[Plan, Apply], KINDS, DURABLE), CONFIG_MAPS, &[Get], Optional, CONFIGURATION),
     row((&[Plan, Apply], KINDS, DURABLE), SECRETS, &[Get], Optional, CONFIGURATION),
     row((&[Hash], BARE, BOTH), NODES, &[Get], Optional, "knows the kubelet's version, which decides how it hashes"),
-    row((&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], KINDS, BOTH), ACCESS_REVIEWS, &[Create], Optional,
+    row((OF_SIDECARS, SIDECAR_SETS, BOTH), Workload, &[Get], Required, "reads the SidecarSet"),
+    row((&[Apply], SIDECAR_SETS, BOTH), Workload, &[Patch], Required, "sets its images; the patch tests what it replaces"),
+    row((&[Plan], SIDECAR_SETS, BOTH), Workload, &[Patch], Optional,
+        "asks by a dry run what its webhook makes of the change; nothing is stored"),
+    row((OF_SIDECARS, SIDECAR_SETS, BOTH), PODS, &[List], Required, "finds the pods that it was injected into"),
+    row((&[Apply, Follow], SIDECAR_SETS, BOTH), PODS, &[Watch], Required, "follows the pods to the end"),
+    row((&[Status], SIDECAR_SETS, BOTH), PODS, &[Watch], Optional, "keeps watching (-w)"),
+    row((&[Apply, Follow], SIDECAR_SETS, BOTH), PODS, &[Get], Optional, "looks for pods that have left"),
+    row((OF_SIDECARS, SIDECAR_SETS, BOTH), NAMESPACES, &[List], Optional,
+        "finds the namespaces of its namespaceSelector, which it cannot do without where it has one"),
+    row((OF_SIDECARS, SIDECAR_SETS, BOTH), REVISIONS, &[List], Optional,
+        "names the field in which a pod differs that its controller does not update"),
+    row((&[Apply, Follow], SIDECAR_SETS, BOTH), EVENTS, &[List], Optional,
+        "proves a restart where nothing but an event does"),
+    row((&[Plan, Follow, Apply, Undo, Resume, Abort, Restart], |_| true, BOTH), ACCESS_REVIEWS, &[Create], Optional,
         "asks beforehand whether a permission is missing; everybody may (system:basic-user)"),
     row((ROLLOUTS, KINDS, BOTH), SELF_REVIEWS, &[Create], Optional,
         "notes who it was; everybody may (system:basic-user)"),

@@ -6,6 +6,7 @@
 mod advanced_daemon_set;
 mod advanced_stateful_set;
 mod clone_set;
+mod sidecar_set;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,9 @@ use crate::value::selector;
 pub(super) const CLONE_SET: KindSpec = clone_set::SPEC;
 pub(super) const STATEFUL_SET: KindSpec = advanced_stateful_set::SPEC;
 pub(super) const DAEMON_SET: KindSpec = advanced_daemon_set::SPEC;
+pub(super) const SIDECAR_SET: KindSpec = sidecar_set::SPEC;
+
+pub use sidecar_set::lifts_hold;
 
 const GROUP: &str = "apps.kruise.io";
 /// The readiness gate of pods that OpenKruise changes in place.
@@ -262,6 +266,13 @@ pub fn as_read(template: &Value) -> Value {
         Value::Array(list) => list.iter().map(as_read).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => template.clone(),
     }
+}
+
+/// Returns the paths in which two values differ, below this path.
+pub fn differing(before: &Value, after: &Value, path: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    TemplateChange::walk(Some(&as_read(before)), Some(&as_read(after)), (&[], path), &mut found);
+    found.into_iter().map(|change| change.path).collect()
 }
 
 /// One difference between two templates, as `jsonpatch.CreatePatch` finds it: containers by their place, not by name.

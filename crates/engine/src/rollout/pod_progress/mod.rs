@@ -108,6 +108,13 @@ impl<'a> PodJudge<'a> {
                 return self.between(run, &steps, next, progress);
             }
         }
+        let is_under_way = |(_, progress): &(ContainerName, ContainerProgress)| {
+            !matches!(progress, ContainerProgress::NotAsked | ContainerProgress::Runs | ContainerProgress::Conflict(_))
+        };
+        if context.goal.is_in_turns() && progress.iter().any(is_under_way) {
+            // Its controller empties a container once the one in its place is ready.
+            progress.retain(|(_, progress)| !matches!(progress, ContainerProgress::NotAsked));
+        }
         if let Some(judged) = decided(pod, &progress, run) {
             return judged;
         }
@@ -352,7 +359,7 @@ fn gone(goal: &Goal, pod: &Pod) -> Option<String> {
     if pod.terminating {
         return Some(pod.disruption().unwrap_or_else(|| BEING_DELETED.to_owned()));
     }
-    if pod.belongs_to(&goal.controllers) {
+    if goal.is_in_turns() || pod.belongs_to(&goal.controllers) {
         return None;
     }
     let by = pod.controller().map(|owner| format!("its controller is {} {} now", owner.kind, owner.name));
