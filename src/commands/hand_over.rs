@@ -17,7 +17,7 @@ use engine::change::reason::{Reason, Warning};
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
 use engine::plan::configuration::{configuration, has_configuration};
-use engine::plan::{Intent, Options, Plan, RolloutState, Verdict, WorkloadPlan, rollout_state};
+use engine::plan::{Intent, Options, Plan, RolloutState, Snapshot, Verdict, WorkloadPlan, rollout_state};
 use engine::report::WorkloadEnd;
 use engine::report::hand_over::{HandOver, HandedOver};
 use engine::state::outcome::EndResult;
@@ -130,7 +130,7 @@ async fn carry_out(planned: Planned, args: &ApplyArgs, shell: &Shell) -> Result<
     let mut going_lives = Vec::new();
     for plan in plan.workloads {
         let live = lives.next();
-        match (without_a_rollout(&plan), live) {
+        match (without_a_rollout(&plan, live.as_ref()), live) {
             (None, Some(live)) => {
                 going.workloads.push(plan);
                 going_lives.push(live);
@@ -164,8 +164,13 @@ async fn carry_out(planned: Planned, args: &ApplyArgs, shell: &Shell) -> Result<
 }
 
 /// How a workload ends that is not carried out; `None` of one that is.
-fn without_a_rollout(plan: &WorkloadPlan) -> Option<WorkloadEnd> {
-    let handed_over = plan.handed_over();
+fn without_a_rollout(plan: &WorkloadPlan, live: Option<&Snapshot>) -> Option<WorkloadEnd> {
+    // Nobody carries out a rollout over which another client has put its template: that client's tool goes on.
+    let is_held = |reason: &Reason| matches!(reason, Reason::RolloutHeld { .. });
+    let is_superseded = |live: &&Snapshot| matches!(rollout_state(live), RolloutState::Superseded(_));
+    let is_over = live.filter(is_superseded).is_some() && plan.all_reasons().any(is_held);
+    let over = (is_over && plan.missing_permissions.is_empty()).then_some((HandedOver::Left, "RolloutHeld"));
+    let handed_over = plan.handed_over().or(over);
     let result = match handed_over {
         Some((HandedOver::InPlace, _)) if plan.verdict == Verdict::InPlace => return None,
         Some((HandedOver::InPlace, _)) => EndResult::NothingToDo,

@@ -84,12 +84,16 @@ pub(super) fn pods(plan: &WorkloadPlan) -> String {
 /// What is said of a pod that nothing is done to: it may keep what only pods made later get.
 pub(super) fn there_already(plan: &WorkloadPlan) -> &'static str {
     let is_later = |row: &Row| row.effect == FieldEffect::LaterPods;
-    if plan.fields.rows().iter().any(is_later) { "unchanged" } else { "up to date" }
+    let is_later = plan.fields.rows().iter().any(is_later);
+    if is_later || plan.other_pods().is_some() { "unchanged" } else { "up to date" }
 }
 
 fn nothing_to_do(plan: &WorkloadPlan, name: &str) -> String {
     if plan.is_offline() {
         return offline::nothing(plan, name);
+    }
+    if plan.other_pods().is_some() {
+        return "The template is up to date, and not every pod is of it.".into();
     }
     let skipped = plan.count(PodVerdict::Skipped) > 0;
     match (plan.workload.kind.has_template(), skipped) {

@@ -255,7 +255,10 @@ fn nothing_to_do() -> WorkloadPlan {
     plan.warnings.clear();
     plan.containers = vec![container("side", "acme/side:1.27.2", None, Effect::Unchanged)];
     plan.pods = vec![pod("web-6b867cfc99-2x7kq", "node-a", PodVerdict::AlreadyThere)];
-    let conflict = FieldConflict { field: "spec.containers[app].image".into(), manager: "kubectl-edit".into() };
+    let conflict = FieldConflict::of(
+        ".spec.template.spec.containers[name=\"app\"].image",
+        "conflict with \"kubectl-edit\" using apps/v1",
+    );
     plan.hand_over = hand_over("Helm", NextApply::Conflict { conflicts: vec![conflict] });
     plan
 }

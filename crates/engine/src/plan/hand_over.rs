@@ -61,7 +61,7 @@ impl NextQuestion {
         let after = taken.as_ref().or_else(|| stored.pointer(kind.template_pointer())).unwrap_or(&Value::Null);
         let paths = changed_paths(workload.template(), after, "");
         if paths.is_empty() {
-            return NextApply::Unchanged;
+            return lifted(workload, stored).unwrap_or(NextApply::Unchanged);
         }
         NextApply::Changes { paths, pods_replaced: replaced(workload, stored) }
     }
@@ -99,6 +99,21 @@ pub(super) fn re_creates(objects: &[&Value]) -> Option<Warning> {
     (sync_options(objects) == (true, true)).then_some(Warning::ApplyReplaces)
 }
 
+/// What follows where the next apply lifts what holds the controller: it replaces the pods that are not of the template yet.
+fn lifted(workload: &Workload, after: &Value) -> Option<NextApply> {
+    let before = &workload.object;
+    let is_lifted = |is_held: fn(&Value) -> bool| is_held(before) && !is_held(after);
+    let paused = is_lifted(kinds::is_paused).then_some("spec.paused");
+    let path = paused.or_else(|| is_lifted(kinds::is_on_delete).then_some("spec.updateStrategy"))?;
+    let number = |of: [&str; 2]| {
+        let fields = of.iter().filter_map(|field| before.get("status")?.get(field)?.as_u64());
+        fields.max().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
+    };
+    let all = number(["replicas", "currentNumberScheduled"]);
+    let older = all.saturating_sub(number(["updatedReplicas", "updatedNumberScheduled"]));
+    (older > 0).then(|| NextApply::Changes { paths: vec![path.to_owned()], pods_replaced: older })
+}
+
 /// How many pods the controller replaces once the object has another template.
 fn replaced(workload: &Workload, after: &Value) -> u32 {
     let kind = workload.reference.kind;
@@ -112,6 +127,13 @@ fn replaced(workload: &Workload, after: &Value) -> u32 {
 }
 
 impl WorkloadPlan {
+    /// Returns the warning that pods are not of the template, though the template has what is wanted.
+    pub fn other_pods(&self) -> Option<&Warning> {
+        let is_it =
+            |warning: &&Warning| matches!(warning, Warning::PodsOfOldRevision { .. } | Warning::PodsDrifted { .. });
+        self.warnings.iter().find(is_it).filter(|_| self.verdict == Verdict::NothingToDo)
+    }
+
     /// Returns what becomes of a manifest that is applied in place where that is possible, and of one that is left the code
     /// that says why; `None` where it is neither, but an error: a permission is missing, or another rollout holds it.
     pub fn handed_over(&self) -> Option<(HandedOver, &'static str)> {
@@ -119,13 +141,18 @@ impl WorkloadPlan {
             let held = matches!(reason, Reason::OwnerPaused { by_a_rollout: true, .. });
             held || matches!(reason.kind().class(), ReasonClass::Permission | ReasonClass::Held | ReasonClass::Stale)
         };
-        let leaves =
-            |warning: &&Warning| matches!(warning, Warning::ApplyReplaces | Warning::ConfigurationChanges { .. });
+        // A manifest that is paused wants its pods to stay as they are.
+        let pauses = |paths: &[String]| paths.iter().any(|path| path == "spec.paused");
+        let leaves = |warning: &&Warning| {
+            let pauses = matches!(warning, Warning::OutsideTemplate { paths } if pauses(paths));
+            pauses || matches!(warning, Warning::ApplyReplaces | Warning::ConfigurationChanges { .. })
+        };
+        let left = |warning: &Warning| Some((HandedOver::Left, warning.code()));
         match self.verdict {
             _ if self.is_offline() => Some((HandedOver::Absent, "")),
-            Verdict::NothingToDo => Some((HandedOver::InPlace, "")),
+            Verdict::NothingToDo => self.other_pods().map_or(Some((HandedOver::InPlace, "")), left),
             Verdict::InPlace => match self.warnings.iter().find(leaves) {
-                Some(warning) => Some((HandedOver::Left, warning.code())),
+                Some(warning) => left(warning),
                 None => self.missing_permissions.is_empty().then_some((HandedOver::InPlace, "")),
             },
             Verdict::InPlaceByController => None,
@@ -219,6 +246,45 @@ mod tests {
     }
 
     #[test]
+    fn a_hold_that_is_lifted_lets_the_controller_replace_what_is_older() {
+        for (kind, held, free, status, expected) in [
+            (WorkloadKind::Deployment, json!({"paused": true}), json!({}), json!({"replicas": 3}), Some(3)),
+            (
+                WorkloadKind::Deployment,
+                json!({"paused": true}),
+                json!({}),
+                json!({"replicas": 3, "updatedReplicas": 3}),
+                None,
+            ),
+            (WorkloadKind::Deployment, json!({"paused": true}), json!({"paused": true}), json!({"replicas": 3}), None),
+            (
+                WorkloadKind::StatefulSet,
+                json!({"updateStrategy": {"type": "OnDelete"}}),
+                json!({"updateStrategy": {"type": "RollingUpdate"}}),
+                json!({"replicas": 3, "updatedReplicas": 1}),
+                Some(2),
+            ),
+            (
+                WorkloadKind::DaemonSet,
+                json!({"updateStrategy": {"type": "OnDelete"}}),
+                json!({}),
+                json!({"currentNumberScheduled": 4, "updatedNumberScheduled": 1}),
+                Some(3),
+            ),
+        ] {
+            let live = workload(kind, &json!({"spec": held, "status": status}));
+            let stored = workload(kind, &json!({"spec": free})).object;
+            let found = NextQuestion::of(&live, &json!({})).answered(&live, &stored);
+            match found {
+                NextApply::Changes { pods_replaced, .. } => {
+                    assert_eq!(Some(pods_replaced), expected, "{kind} {status}")
+                }
+                found => assert_eq!((found, None), (NextApply::Unchanged, expected), "{kind} {status}"),
+            }
+        }
+    }
+
+    #[test]
     fn what_is_left_is_told_from_what_is_an_error() {
         let live = workload(WorkloadKind::Deployment, &json!({}));
         let live = crate::plan::assemble::assemble(live, crate::plan::assemble::Objects::default());
@@ -244,6 +310,8 @@ mod tests {
         };
         let paused = |by_a_rollout| Reason::OwnerPaused { if_resumed: kinds::IfResumed::KeepsPods, by_a_rollout };
         let secret = Warning::ConfigurationChanges { object: "secret/web".into(), not_read: None };
+        let outside = |path: &str| Warning::OutsideTemplate { paths: vec![path.to_owned()] };
+        let older = Warning::PodsOfOldRevision { pods: 2, current: "web-2".into() };
         let changing = WorkloadPlan { verdict: Verdict::InPlace, ..empty() };
         let denied_later = WorkloadPlan { missing_permissions: vec![denied()], ..changing.clone() };
         let absent = WorkloadPlan { uid: "".into(), ..empty() };
@@ -257,6 +325,9 @@ mod tests {
             (warned(Warning::ApplyReplaces), Some((HandedOver::Left, "ApplyReplaces"))),
             (warned(secret), Some((HandedOver::Left, "ConfigurationChanges"))),
             (warned(Warning::TemplateKeepsImage), Some((HandedOver::InPlace, ""))),
+            (warned(outside("spec.replicas")), Some((HandedOver::InPlace, ""))),
+            (warned(outside("spec.paused")), Some((HandedOver::Left, "OutsideTemplate"))),
+            (WorkloadPlan { warnings: vec![older], ..empty() }, Some((HandedOver::Left, "PodsOfOldRevision"))),
             (denied_later, None),
             (refused(denied()), None),
             (refused(held), None),

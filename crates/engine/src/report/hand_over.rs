@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::WorkloadRef;
+use crate::state::manager;
 use crate::value::count::count;
 use crate::value::hint::{Hint, inplace};
 use crate::value::words;
@@ -58,15 +59,20 @@ pub enum NextApply {
 pub struct FieldConflict {
     pub field: String,
     pub manager: String,
+    /// It is no field of the template.
+    #[serde(skip)]
+    pub is_outside: bool,
 }
 
 impl FieldConflict {
     /// Reads a conflict of the server's: a field such as `.spec.template.spec.containers[name="app"].image`, and a message such
     /// as `conflict with "kubectl-edit" using apps/v1` (`NewFromConflicts` in apimachinery's managedfields).
     pub fn of(field: &str, message: &str) -> Self {
-        let path = field.strip_prefix(".spec.template").unwrap_or(field).trim_start_matches('.');
+        let of_template = field.strip_prefix(".spec.template");
+        let path = of_template.unwrap_or(field).trim_start_matches('.');
         let field = path.replace("[name=\"", "[").replace("\"]", "]");
-        Self { field, manager: message.split('"').nth(1).unwrap_or(message).to_owned() }
+        let manager = message.split('"').nth(1).unwrap_or(message).to_owned();
+        Self { field, manager, is_outside: of_template.is_none() }
     }
 }
 
@@ -90,7 +96,8 @@ impl HandOver {
                 format!("the next apply of this manifest by {owner} {what}, and replaces {pods}")
             }
             NextApply::Conflict { conflicts } => {
-                let fields = conflicts.iter().map(|FieldConflict { field, manager }| format!("{field} ({manager})"));
+                let fields =
+                    conflicts.iter().map(|FieldConflict { field, manager, .. }| format!("{field} ({manager})"));
                 let fields = fields.collect::<Vec<_>>().join(", ");
                 format!("the next apply of this manifest by {owner} fails: others own {fields}")
             }
@@ -105,7 +112,17 @@ impl HandOver {
 
     /// Returns what to do about it.
     pub fn hint(&self, workload: &WorkloadRef) -> Option<Hint> {
-        let NextApply::Conflict { .. } = self.next else { return None };
+        let NextApply::Conflict { conflicts } = &self.next else { return None };
+        let mut outside = conflicts.iter().filter(|conflict| conflict.is_outside);
+        if outside.clone().any(|conflict| manager::is_ours(&conflict.manager)) {
+            let status = inplace("status").of(workload).in_namespace(&workload.namespace);
+            return Some(
+                Hint::from("its rollout is not finished; see how to finish it, or take it back: ").command(status),
+            );
+        }
+        if outside.next().is_some() {
+            return Some("take the fields that are not of the template out of the manifest, or force the apply, which gives them the manifest's values: release-fields is about the template".into());
+        }
         let release = inplace("release-fields").of(workload).in_namespace(&workload.namespace);
         Some(Hint::from("see whose fields they are, and release them: ").command(release))
     }
@@ -142,6 +159,13 @@ mod tests {
         ] {
             assert_eq!(said(answer.clone()), (answer == NextApply::Unchanged, sentence, None));
         }
+        let (.., hint) = said(NextApply::Conflict { conflicts: vec![conflict.clone()] });
+        let hint = hint.unwrap();
+        assert!(hint.ends_with(": kubectl inplace release-fields deployment/web -n prod"), "{hint}");
+        let held = FieldConflict::of(".spec.updateStrategy.type", "conflict with \"inplace-cli\" using apps/v1");
+        let (.., hint) = said(NextApply::Conflict { conflicts: vec![held] });
+        let hint = hint.unwrap();
+        assert!(hint.ends_with(": kubectl inplace status deployment/web -n prod"), "{hint}");
         let (is_clean, sentence, hint) = said(NextApply::Conflict { conflicts: vec![conflict, outside] });
         assert_eq!(
             (is_clean, sentence),
@@ -153,6 +177,6 @@ mod tests {
             )
         );
         let hint = hint.unwrap();
-        assert!(hint.ends_with(": kubectl inplace release-fields deployment/web -n prod"), "{hint}");
+        assert!(hint.contains("out of the manifest"), "{hint}");
     }
 }

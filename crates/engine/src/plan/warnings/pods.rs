@@ -11,7 +11,7 @@ use crate::change::{FieldChanges, Row};
 use crate::k8s::metadata::MetadataMap;
 use crate::k8s::pod::{Container, ContainerPort, Pod};
 use crate::plan::pods::{drain_of, unrestored};
-use crate::plan::{PodVerdict, Snapshot};
+use crate::plan::{PodPlan, PodVerdict, Snapshot};
 use crate::rollout::drain::{self, Drain};
 use crate::state::record::Drained;
 
@@ -111,8 +111,14 @@ impl Warnings<'_> {
         for (plan, pod) in &self.updated {
             self.found.extend(plan.fields.warnings(&plan.containers_of(pod)));
         }
-        let old = self.updated.iter().filter_map(|(_, pod)| self.context.revision.older(pod));
-        let old: Vec<String> = old.map(|old| old.current).collect();
+        let mut old: Vec<_> = self.updated.iter().filter_map(|(_, pod)| self.context.revision.older(pod)).collect();
+        // Also where the template is as in the manifest: its pods are not.
+        if old.is_empty() && self.context.wanted.is_of_manifest() && self.is_free() {
+            let stays = |(plan, pod): &&(PodPlan, &Pod)| plan.verdict == PodVerdict::AlreadyThere && pod.is_present();
+            let pods = self.pods.iter().filter(stays);
+            old.extend(pods.filter_map(|(_, pod)| self.context.revision.another(pod)));
+        }
+        let old: Vec<String> = old.into_iter().map(|old| old.current).collect();
         if let Some(current) = old.first() {
             self.found.insert(Warning::PodsOfOldRevision { pods: old.len(), current: current.clone() });
         }
