@@ -277,7 +277,7 @@ mod tests {
             let found = NextQuestion::of(&live, &json!({})).answered(&live, &stored);
             match found {
                 NextApply::Changes { pods_replaced, .. } => {
-                    assert_eq!(Some(pods_replaced), expected, "{kind} {status}")
+                    assert_eq!(Some(pods_replaced), expected, "{kind} {status}");
                 }
                 found => assert_eq!((found, None), (NextApply::Unchanged, expected), "{kind} {status}"),
             }
