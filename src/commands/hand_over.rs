@@ -165,12 +165,7 @@ async fn carry_out(planned: Planned, args: &ApplyArgs, shell: &Shell) -> Result<
 
 /// How a workload ends that is not carried out; `None` of one that is.
 fn without_a_rollout(plan: &WorkloadPlan, live: Option<&Snapshot>) -> Option<WorkloadEnd> {
-    // Nobody carries out a rollout over which another client has put its template: that client's tool goes on.
-    let is_held = |reason: &Reason| matches!(reason, Reason::RolloutHeld { .. });
-    let is_superseded = |live: &&Snapshot| matches!(rollout_state(live), RolloutState::Superseded(_));
-    let is_over = live.filter(is_superseded).is_some() && plan.all_reasons().any(is_held);
-    let over = (is_over && plan.missing_permissions.is_empty()).then_some((HandedOver::Left, "RolloutHeld"));
-    let handed_over = plan.handed_over().or(over);
+    let handed_over = plan.handed_over(live.map(rollout_state));
     let result = match handed_over {
         Some((HandedOver::InPlace, _)) if plan.verdict == Verdict::InPlace => return None,
         Some((HandedOver::InPlace, _)) => EndResult::NothingToDo,

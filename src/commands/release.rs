@@ -35,8 +35,7 @@ pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shel
 impl Rolling<'_> {
     /// Returns whether there was something to release.
     async fn release(&self, workload: Workload, yes: bool, shell: &Shell) -> Result<bool> {
-        let mut live = self.cluster.live(workload, Nodes::Nowhere).await?;
-        planning::read_services(&mut live, self.cluster).await;
+        let mut live = self.read(workload).await?;
         let workload = live.workload.reference.clone();
         if !self.may_release(&live, shell)? {
             return Ok(false);
@@ -60,8 +59,7 @@ impl Rolling<'_> {
             match self.write_all(&writes).await {
                 Err(error) if tries < MAX_TRIES && matches!(answer(&error), Answer::Conflict { .. }) => {
                     tries += 1;
-                    live = self.cluster.live(self.cluster.workload(&workload).await?, Nodes::Nowhere).await?;
-                    planning::read_services(&mut live, self.cluster).await;
+                    live = self.read(self.cluster.workload(&workload).await?).await?;
                     if !self.may_release(&live, shell)? {
                         break;
                     }
@@ -80,6 +78,12 @@ impl Rolling<'_> {
             self.all(vec![Job { goal: Some(goal), live, expected: None }], shell).await?;
         }
         Ok(true)
+    }
+
+    async fn read(&self, workload: Workload) -> Result<Snapshot> {
+        let mut live = self.cluster.live(workload, Nodes::Nowhere).await?;
+        planning::read_services(&mut live, self.cluster).await;
+        Ok(live)
     }
 
     async fn write_all(&self, writes: &[ObjectWrite]) -> Result<(), ClusterError> {

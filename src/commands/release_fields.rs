@@ -6,13 +6,13 @@ use super::{Shell, approve, targets};
 use crate::cli::{DryRun, FIELD_MANAGER, GlobalArgs, ReleaseFieldsArgs};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::Meaning;
+use engine::change::reason::see_its_rollout;
 use engine::k8s::workload::Workload;
 use engine::state::durable::lock::Lock;
 use engine::state::durable::release_fields;
 use engine::state::field_managers::{FieldManager, applier, foreign};
 use engine::state::outcome::EndResult;
 use engine::value::count::count;
-use engine::value::hint::{Hint, inplace};
 
 pub(super) async fn run(args: &ReleaseFieldsArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let why = "release-fields changes no image; pass only the workload";
@@ -28,9 +28,8 @@ pub(super) async fn run(args: &ReleaseFieldsArgs, global: &GlobalArgs, shell: &m
         // Among its fields is what keeps the controller from the pods.
         if !matches!(Lock::of(&workload.object), Ok(None)) {
             let message = format!("{}: its rollout is not finished, and these fields are its own", workload.reference);
-            let status = inplace("status").of(&workload.reference).in_namespace(&workload.reference.namespace);
-            let how = shell.with_flags(&Hint::from("finish it, or take it back; see how: ").command(status));
-            return Err(CommandError::new(ErrorKind::Held, message).hint(how));
+            let hint = shell.with_flags(&see_its_rollout(&workload.reference));
+            return Err(CommandError::new(ErrorKind::Held, message).hint(hint));
         }
         let write = release_fields(workload);
         if args.dry_run == DryRun::Server {

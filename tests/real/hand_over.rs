@@ -15,16 +15,6 @@ pub(crate) enum Next {
     ServerSide,
 }
 
-impl Next {
-    pub(crate) fn apply(self, namespace: &Namespace, manifest: &str) {
-        let arguments: &[&str] = match self {
-            Self::ClientSide => &["apply", "-f", "-"],
-            Self::ServerSide => &["apply", "--server-side", "--field-manager=helm", "-f", "-"],
-        };
-        namespace.kubectl_input(arguments, manifest);
-    }
-}
-
 /// The template of `web`, and the uids of its pods once its controller is at rest.
 pub(crate) fn state(namespace: &Namespace) -> (Value, Vec<Value>) {
     namespace.kubectl(&["rollout", "status", "deployment/web", "--timeout=120s"]);
@@ -52,11 +42,40 @@ pub(crate) fn next_apply(namespace: &Namespace, manifest: &str) -> Value {
     found
 }
 
-fn goes_first(next: Next, namespace: &str) {
+/// What applies the manifests next.
+pub(crate) trait Engine {
+    /// Installs or upgrades; a failure fails the test.
+    fn apply(&self, namespace: &Namespace, manifest: &str);
+
+    /// The same; returns whether no conflict with another manager of the fields has kept it from it.
+    fn apply_unless_conflict(&self, namespace: &Namespace, manifest: &str) -> bool {
+        self.apply(namespace, manifest);
+        true
+    }
+
+    /// Goes back to the manifest before, after `undo`.
+    fn back(&self, namespace: &Namespace, manifest: &str) {
+        self.apply(namespace, manifest);
+    }
+}
+
+impl Engine for Next {
+    fn apply(&self, namespace: &Namespace, manifest: &str) {
+        let arguments: &[&str] = match self {
+            Self::ClientSide => &["apply", "-f", "-"],
+            Self::ServerSide => &["apply", "--server-side", "--field-manager=helm", "-f", "-"],
+        };
+        namespace.kubectl_input(arguments, manifest);
+    }
+}
+
+/// The first install, an update, the way back, and what cannot be done in place: the whole of a user's path.
+pub(crate) fn goes_first<E: Engine>(namespace: &str, engine: impl Fn(&Namespace) -> E) {
     let namespace = Namespace::new(namespace);
+    let engine = engine(&namespace);
     let manifest = samples::deployment("web", 2);
     assert_eq!(first(&namespace, &manifest).0, "absent", "a first install");
-    next.apply(&namespace, &manifest);
+    engine.apply(&namespace, &manifest);
     let before = state(&namespace);
 
     let newer = samples::with_tag(&manifest, "side", "v2");
@@ -65,33 +84,35 @@ fn goes_first(next: Next, namespace: &str) {
     assert_eq!(next_apply(&namespace, &newer)["result"], "unchanged");
     let in_place = state(&namespace);
     assert_eq!(before.1, in_place.1);
-    next.apply(&namespace, &newer);
+    engine.apply(&namespace, &newer);
     assert_eq!(state(&namespace), in_place, "the same manifest changes nothing");
 
     // Back: what was before, in place, and then the manifest of that.
     let undone = namespace.inplace(&["undo", "deployment/web", "--yes", "--min-ready-seconds", "0"]);
     assert_eq!(undone.code, 0, "{undone:#?}");
-    next.apply(&namespace, &manifest);
+    engine.back(&namespace, &manifest);
     assert_eq!(state(&namespace), before);
 
-    let other = newer.replace("terminationGracePeriodSeconds: 2", "terminationGracePeriodSeconds: 1");
+    let other = samples::with_app_fields(&newer, "env: [{name: A, value: b}]");
+    let other = other.replace("terminationGracePeriodSeconds: 2", "terminationGracePeriodSeconds: 1");
     let (handed_over, output) = first(&namespace, &other);
     assert_eq!(handed_over, "left");
     assert!(output.stdout.contains("left to the next apply: TemplateFieldNotInPlace"), "{output:#?}");
     assert_eq!(state(&namespace), before, "nothing was written");
-    next.apply(&namespace, &other);
+    assert_eq!(next_apply(&namespace, &other)["podsReplaced"], 2);
+    engine.apply(&namespace, &other);
     let after = state(&namespace);
     assert!(after.1.iter().all(|uid| !before.1.contains(uid)), "an ordinary rollout");
 }
 
 #[test]
 fn the_clients_side_finds_its_template_and_its_pods() {
-    goes_first(Next::ClientSide, "first-client");
+    goes_first("first-client", |_| Next::ClientSide);
 }
 
 #[test]
 fn the_servers_side_finds_its_template_and_its_pods() {
-    goes_first(Next::ServerSide, "first-server");
+    goes_first("first-server", |_| Next::ServerSide);
 }
 
 #[test]

@@ -4,11 +4,11 @@
 use serde_json::Value;
 
 use super::warnings::manager;
-use super::{Verdict, WorkloadPlan};
+use super::{RolloutState, Verdict, WorkloadPlan};
 use crate::change::reason::{Reason, ReasonClass, Warning};
 use crate::change::template::changed_paths;
 use crate::k8s::workload::Workload;
-use crate::kinds::{self, HoldsBy};
+use crate::kinds::{self, HoldsBy, WorkloadKind};
 use crate::report::hand_over::{HandOver, HandedOver, NextApply};
 use crate::state::durable::stateful_set::partition_of;
 use crate::state::field_managers::{applier, fluxs_template};
@@ -99,19 +99,29 @@ pub(super) fn re_creates(objects: &[&Value]) -> Option<Warning> {
     (sync_options(objects) == (true, true)).then_some(Warning::ApplyReplaces)
 }
 
-/// What follows where the next apply lifts what holds the controller: it replaces the pods that are not of the template yet.
+/// What follows where the next apply lifts what keeps the controller from pods: it replaces those that are not of the template
+/// yet.
 fn lifted(workload: &Workload, after: &Value) -> Option<NextApply> {
-    let before = &workload.object;
-    let is_lifted = |is_held: fn(&Value) -> bool| is_held(before) && !is_held(after);
-    let paused = is_lifted(kinds::is_paused).then_some("spec.paused");
-    let path = paused.or_else(|| is_lifted(kinds::is_on_delete).then_some("spec.updateStrategy"))?;
-    let number = |of: [&str; 2]| {
-        let fields = of.iter().filter_map(|field| before.get("status")?.get(field)?.as_u64());
-        fields.max().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
+    let (before, kind) = (&workload.object, workload.reference.kind);
+    let number = |fields: [&str; 2]| {
+        let found = fields.iter().filter_map(|field| before.get("status")?.get(field)?.as_u64());
+        found.max().and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
     };
     let all = number(["replicas", "currentNumberScheduled"]);
     let older = all.saturating_sub(number(["updatedReplicas", "updatedNumberScheduled"]));
+    let is_lifted = |is_held: fn(&Value) -> bool| is_held(before) && !is_held(after);
+    let [kept, still] = [before, after].map(|object| u32::try_from(below(kind, object)).unwrap_or(0).min(all));
+    let (path, older) = match () {
+        () if is_lifted(kinds::is_paused) => ("spec.paused", older),
+        () if is_lifted(kinds::is_on_delete) => ("spec.updateStrategy", older),
+        () => ("spec.updateStrategy.rollingUpdate.partition", older.min(kept.saturating_sub(still))),
+    };
     (older > 0).then(|| NextApply::Changes { paths: vec![path.to_owned()], pods_replaced: older })
+}
+
+/// The pods that a partition keeps as they are.
+fn below(kind: WorkloadKind, object: &Value) -> i64 {
+    object.pointer("/spec/updateStrategy").filter(|_| kind.has_partition()).map_or(0, partition_of)
 }
 
 /// How many pods the controller replaces once the object has another template.
@@ -122,8 +132,7 @@ fn replaced(workload: &Workload, after: &Value) -> u32 {
     if is_left || in_place() {
         return 0;
     }
-    let below = after.pointer("/spec/updateStrategy").filter(|_| kind.has_partition()).map_or(0, partition_of);
-    workload.desired_replicas().saturating_sub(u32::try_from(below).unwrap_or(0))
+    workload.desired_replicas().saturating_sub(u32::try_from(below(kind, after)).unwrap_or(0))
 }
 
 impl WorkloadPlan {
@@ -135,11 +144,14 @@ impl WorkloadPlan {
     }
 
     /// Returns what becomes of a manifest that is applied in place where that is possible, and of one that is left the code
-    /// that says why; `None` where it is neither, but an error: a permission is missing, or another rollout holds it.
-    pub fn handed_over(&self) -> Option<(HandedOver, &'static str)> {
+    /// that says why; `None` where it is neither, but an error: a permission is missing, or another rollout holds it. `state` is
+    /// the workload's: over whose rollout another client has put its template, that client's tool goes on.
+    pub fn handed_over(&self, state: Option<RolloutState>) -> Option<(HandedOver, &'static str)> {
+        let is_over = matches!(state, Some(RolloutState::Superseded(_)));
         let is_error = |reason: &Reason| {
-            let held = matches!(reason, Reason::OwnerPaused { by_a_rollout: true, .. });
-            held || matches!(reason.kind().class(), ReasonClass::Permission | ReasonClass::Held | ReasonClass::Stale)
+            let held = matches!(reason, Reason::OwnerPaused { by_a_rollout: true, .. })
+                || reason.kind().class() == ReasonClass::Held;
+            held && !is_over || matches!(reason.kind().class(), ReasonClass::Permission | ReasonClass::Stale)
         };
         // A manifest that is paused wants its pods to stay as they are.
         let pauses = |paths: &[String]| paths.iter().any(|path| path == "spec.paused");
@@ -265,6 +277,13 @@ mod tests {
                 Some(2),
             ),
             (
+                WorkloadKind::StatefulSet,
+                json!({"updateStrategy": {"rollingUpdate": {"partition": 9}}}),
+                json!({"updateStrategy": {"rollingUpdate": {"partition": 1}}}),
+                json!({"replicas": 3, "updatedReplicas": 0}),
+                Some(2),
+            ),
+            (
                 WorkloadKind::DaemonSet,
                 json!({"updateStrategy": {"type": "OnDelete"}}),
                 json!({}),
@@ -330,11 +349,15 @@ mod tests {
             (WorkloadPlan { warnings: vec![older], ..empty() }, Some((HandedOver::Left, "PodsOfOldRevision"))),
             (denied_later, None),
             (refused(denied()), None),
-            (refused(held), None),
+            (refused(held.clone()), None),
             (refused(paused(true)), None),
             (WorkloadPlan { reasons: vec![field(), denied()], ..refused(field()) }, None),
         ] {
-            assert_eq!(plan.handed_over(), expected, "{:?} {:?}", plan.reasons, plan.warnings);
+            assert_eq!(plan.handed_over(None), expected, "{:?} {:?}", plan.reasons, plan.warnings);
         }
+        let over = || Some(RolloutState::Superseded(""));
+        assert_eq!(refused(held.clone()).handed_over(over()), Some((HandedOver::Left, "RolloutHeld")));
+        let both = WorkloadPlan { reasons: vec![held, denied()], ..refused(field()) };
+        assert_eq!(both.handed_over(over()), None, "a permission is missing all the same");
     }
 }

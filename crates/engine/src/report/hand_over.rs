@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::reason::see_its_rollout;
 use crate::k8s::names::WorkloadRef;
 use crate::state::manager;
 use crate::value::count::count;
@@ -115,10 +116,7 @@ impl HandOver {
         let NextApply::Conflict { conflicts } = &self.next else { return None };
         let mut outside = conflicts.iter().filter(|conflict| conflict.is_outside);
         if outside.clone().any(|conflict| manager::is_ours(&conflict.manager)) {
-            let status = inplace("status").of(workload).in_namespace(&workload.namespace);
-            return Some(
-                Hint::from("its rollout is not finished; see how to finish it, or take it back: ").command(status),
-            );
+            return Some(see_its_rollout(workload));
         }
         if outside.next().is_some() {
             return Some("take the fields that are not of the template out of the manifest, or force the apply, which gives them the manifest's values: release-fields is about the template".into());

@@ -1,15 +1,7 @@
 //! kubectl apply, from the client's side, and from the server's as Helm does it.
 
-use super::Engine;
 use super::lanes::random_changes;
 use crate::hand_over::Next;
-use crate::support::Namespace;
-
-impl Engine for Next {
-    fn apply(&self, namespace: &Namespace, manifest: &str) {
-        Self::apply(*self, namespace, manifest);
-    }
-}
 
 #[test]
 #[ignore = "many changes: tests/run others"]

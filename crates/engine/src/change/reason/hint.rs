@@ -24,6 +24,12 @@ pub(super) fn changes_otherwise(path: &str) -> Option<&'static str> {
 /// Not true for a pod that was created by hand: nothing replaces that.
 const REPLACES: &str = "apply it with kubectl apply, which replaces the pods";
 
+/// What leads on where a rollout holds a workload.
+pub fn see_its_rollout(workload: &WorkloadRef) -> Hint {
+    let status = inplace("status").of(workload).in_namespace(&workload.namespace);
+    Hint::from("finish that rollout, or take it back; see how: ").command(status)
+}
+
 impl Reason {
     /// Returns what to do about it, without a full stop: nothing replaces a pod that was created by hand. A command in
     /// it is for this workload.
@@ -118,7 +124,7 @@ impl Reason {
             Self::OwnerRollingOut { .. } => "wait for it",
             Self::OwnerNotObserved => "plan again in a moment",
             Self::OwnerPaused { by_a_rollout: true, .. } => {
-                return Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
+                return see_its_rollout(workload);
             }
             Self::OwnerPaused { if_resumed: IfResumed::ReplacesPods, .. } if has_rollout => {
                 let what = "to keep the pods, set its template back with kubectl edit; or let it roll out: ";
@@ -140,8 +146,7 @@ impl Reason {
             }
             Self::PodIsControlled { workload: None, .. } => "to update this pod alone, say --pods-only",
             Self::RolloutHeld { makes_way, .. } => {
-                let hint =
-                    Hint::from("finish that rollout, or take it back; see how: ").command(of_it(inplace("status")));
+                let hint = see_its_rollout(workload);
                 return if *makes_way { hint.then("; or put this update in its place: --take-over") } else { hint };
             }
             Self::PodNotFound { suggestion: Some(suggestion), .. }

@@ -13,6 +13,7 @@ mod warning;
 use serde::Serialize;
 
 pub use class::{ReasonClass, verdict};
+pub use hint::see_its_rollout;
 pub use stays_down::{Ended, NotStartedAgain, Own};
 pub use warning::{Warning, WarningCode};
 
