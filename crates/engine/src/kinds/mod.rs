@@ -354,7 +354,6 @@ impl WorkloadKind {
         })
     }
 
-    /// Finds the kind of a manifest.
     pub fn from_manifest(api_version: &str, kind: &str) -> Option<Self> {
         Self::of_owner(api_version, kind).filter(|known| known.spec().api_version() == api_version)
     }

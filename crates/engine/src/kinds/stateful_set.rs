@@ -6,6 +6,7 @@ use super::{
     CONTROLLER_REVISION_HASH, HoldsBy, KindSpec, MaxUnavailable, OF_APPS, PodOrder, RevisionLabel, Revisions,
     is_on_delete, max_unavailable, status,
 };
+use crate::value::json_path::text;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "StatefulSet",
@@ -45,8 +46,7 @@ fn rolling_out(object: &Value) -> Option<String> {
     if is_on_delete(object) {
         return None;
     }
-    let revision =
-        |field: &str| object.pointer(&format!("/status/{field}")).and_then(Value::as_str).unwrap_or_default();
+    let revision = |field: &str| text(object, &format!("/status/{field}"));
     if revision("currentRevision") == revision("updateRevision") {
         return None;
     }

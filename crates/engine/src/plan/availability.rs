@@ -140,14 +140,7 @@ fn going_down<'a>(pods: &'a [(PodPlan, &'a Pod)]) -> impl Iterator<Item = &'a Po
 
 /// The owner's pods as budgets count them.
 fn counted<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> Vec<CountedPod<'a>> {
-    owned(context, pods)
-        .map(|(_, pod)| CountedPod {
-            labels: &pod.labels,
-            ready: pod.is_ready(),
-            terminating: pod.terminating,
-            in_progress: false,
-        })
-        .collect()
+    owned(context, pods).map(|(_, pod)| CountedPod::of(pod, false)).collect()
 }
 
 fn owned<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> impl Iterator<Item = &'a (PodPlan, &'a Pod)> {

@@ -204,7 +204,6 @@ pub struct FieldValues {
     /// How many of the owner's pods have what is wanted; `None` where pods keep what they had before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub have: Option<usize>,
-    /// And how many have not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack: Option<usize>,
 }
@@ -304,7 +303,6 @@ pub struct PodEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotReady {
-    /// The first container that is not.
     pub container: ContainerName,
     /// The kubelet's word; empty where it runs.
     pub reason: String,

@@ -73,13 +73,11 @@ pub enum UpdatePhase {
     },
     /// Ready, but nothing proves that the container is another one.
     Unverified {
-        /// Of which that is so.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         containers: Vec<ContainerName>,
         /// Why not, of the last one.
         why: String,
     },
-    /// Done: proven.
     Done,
     Failing(Failure),
     /// Somebody else set another image.

@@ -19,7 +19,6 @@ use crate::value::image;
 pub struct Spread {
     pub min: f64,
     pub max: f64,
-    /// How many there are.
     pub pods: usize,
 }
 
@@ -32,7 +31,7 @@ impl Spread {
 }
 
 /// The times of one container over all pods that are done.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerProof {
     pub container: ContainerName,
@@ -128,13 +127,7 @@ impl Proof {
             // What an earlier rollout has restarted was down for that one.
             for container in end.containers.iter().filter(|container| container.changed) {
                 let name = &container.container;
-                let new = || ContainerProof {
-                    container: name.clone(),
-                    pull_seconds: None,
-                    down_seconds: None,
-                    ready_seconds: None,
-                    down_unknown: 0,
-                };
+                let new = || ContainerProof { container: name.clone(), ..ContainerProof::default() };
                 let times = proof.times.entry(name.clone()).or_insert_with(new);
                 Spread::add(&mut times.pull_seconds, container.times.pull_seconds);
                 // A clock that was set back between two events of a node is no time.

@@ -32,8 +32,7 @@ fn too_late(context: TurnContext<'_>, run: &PodRun, phase: &UpdatePhase) -> Fail
         container: container.filter(|_| context.goal.is_back()),
         reason: LATE.into(),
         message,
-        exit_code: None,
-        stays_down: false,
+        ..Failure::default()
     }
 }
 

@@ -29,12 +29,10 @@ pub struct Goal {
     pub replicas: u32,
     /// The pods that the plan showed, in the order in which they are taken; no other pod is touched.
     pub pods: Vec<Arc<PodGoal>>,
-    /// The field manager of the patches.
     pub field_manager: String,
     /// What has to be pulled first, by node.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pulls: Vec<Pull>,
-    /// `--pre-pull`.
     #[serde(default)]
     pub pre_pull: PrePull,
     /// The user's own commands around each pod.
@@ -156,7 +154,6 @@ pub enum Mode {
     Follow,
 }
 
-/// What is wanted of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodGoal {
     /// The pod, by name and uid.
@@ -196,7 +193,6 @@ impl PodGoal {
     }
 }
 
-/// What is wanted of one container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerGoal {

@@ -133,7 +133,6 @@ impl Observed {
         self.changes.insert(self.version, key);
     }
 
-    /// Returns the state of the watch.
     pub fn watch(&self) -> &Watch {
         &self.watch
     }

@@ -98,16 +98,16 @@ pub(super) enum Sent {
 /// The pod's times, by our clock.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clocks {
-    /// SeenContainers when it is in its phase.
+    /// Since when it is in its phase.
     pub(super) entered: Now,
-    /// SeenContainers when it is in progress; its deadline counts from here.
+    /// Since when it is in progress; its deadline counts from here.
     pub(super) started: Option<Now>,
     pub(super) timeout: Duration,
-    /// SeenContainers when it keeps its place and waits for others: that time does not count against its deadline.
+    /// Since when it keeps its place and waits for others: that time does not count against its deadline.
     pub(super) held_since: Option<Now>,
     pub(super) ready_since: Option<(ReadyKey, Now)>,
     pub(super) failing_since: BTreeMap<ContainerName, (String, Now)>,
-    /// SeenContainers when the kubelet reports that it does not resize the pod.
+    /// Since when the kubelet reports that it does not resize the pod.
     pub(super) resize_failing_since: Option<Now>,
     /// When the kubelet's events are read again.
     pub(super) events_at: Option<Now>,
@@ -306,7 +306,7 @@ impl Request {
 
 /// A failure that is no container's.
 pub(super) fn failure_of_pod(reason: &str, message: String) -> Failure {
-    Failure { container: None, reason: reason.to_owned(), message, exit_code: None, stays_down: false }
+    Failure { reason: reason.to_owned(), message, ..Failure::default() }
 }
 
 impl Evidence {

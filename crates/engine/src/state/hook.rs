@@ -155,13 +155,7 @@ impl HookEnd {
             said if said.is_empty() => format!("{what}{untouched}"),
             said => format!("{what}{untouched}: {said}"),
         };
-        Some(Failure {
-            container: None,
-            reason: HOOK_FAILED.into(),
-            message,
-            exit_code: self.exit_code(),
-            stays_down: false,
-        })
+        Some(Failure { reason: HOOK_FAILED.into(), message, exit_code: self.exit_code(), ..Failure::default() })
     }
 }
 

@@ -41,7 +41,7 @@ pub struct LastEnd {
     pub exit_code: i64,
     /// The runtime's word, such as `OOMKilled`.
     pub reason: Option<String>,
-    /// When (RFC 3339).
+    /// RFC 3339.
     pub at: Option<String>,
 }
 
@@ -63,18 +63,9 @@ pub enum Condition {
     },
     /// It runs and is of the image that the pod asks for, but has ended since and has not run again for long enough: whether
     /// it stays is not known.
-    Restarted {
-        /// Its probes pass, if it has any.
-        ready: bool,
-        since: Option<String>,
-    },
+    Restarted { ready: bool, since: Option<String> },
     /// It runs, but one read cannot show whether it is of the image that the pod asks for.
-    Unverified {
-        why: String,
-        /// Its probes pass, if it has any.
-        ready: bool,
-        since: Option<String>,
-    },
+    Unverified { why: String, ready: bool, since: Option<String> },
     /// The pod asks for another image than the one that runs or ran: the change is on its way.
     Updating {
         /// Why the new one does not run, as far as the kubelet says.

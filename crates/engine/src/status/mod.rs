@@ -71,7 +71,6 @@ pub struct WorkloadStatus {
 pub struct TemplateContainer {
     pub container: ContainerName,
     pub list: ContainerList,
-    /// The image that it asks for.
     pub image: String,
 }
 
@@ -244,10 +243,9 @@ fn found(live: &Snapshot) -> WorkloadStatus {
         uid: workload.uid.clone(),
         desired: workload.desired_replicas(),
         owner,
-        template: if !workload.reference.kind.has_template() {
-            Vec::new()
-        } else {
-            template_containers(workload.template())
+        template: match workload.reference.kind.has_template() {
+            true => template_containers(workload.template()),
+            false => Vec::new(),
         },
         rewritten: made::rewritten(live, &theirs, &pods),
         may_be_rewritten: may_be_rewritten(live, &pods),

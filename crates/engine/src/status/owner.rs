@@ -156,7 +156,7 @@ pub(super) fn blocking_budget(
     if !lock.rollout.policy.respects_budgets || seen.iter().any(is_in_progress) {
         return None;
     }
-    let counted: Vec<CountedPod<'_>> = pods.iter().copied().map(counted).collect();
+    let counted: Vec<CountedPod<'_>> = pods.iter().map(|pod| CountedPod::of(pod, false)).collect();
     let replicas = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
     let limits = budget::limits(&live.surroundings.budgets, replicas, &counted);
     let waiting = pods.iter().zip(seen).filter(|(_, seen)| seen.state == PodState::Pending);
@@ -166,10 +166,6 @@ pub(super) fn blocking_budget(
     // One that may go down is taken.
     let first = blocking.next()??;
     blocking.all(|blocking| blocking.is_some()).then(|| OwnerState::DisruptionBudget { why: first.to_string() })
-}
-
-fn counted(pod: &Pod) -> CountedPod<'_> {
-    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_progress: false }
 }
 
 /// Whether the rollout restarts a container of the pod.

@@ -15,10 +15,6 @@ const HOUR: u64 = 60 * MINUTE;
 const LONGEST: u64 = i64::MAX.unsigned_abs();
 
 /// Reads `1m30s`, `500ms`, `1h2m3.5s`, `0`, or a whole number of seconds such as `30`.
-///
-/// # Errors
-///
-/// Says what of the text is no duration.
 pub fn parse(given: &str) -> Result<Duration, String> {
     if given.is_empty() {
         return Err("duration is empty: give one such as 30s, 5m or 1h30m".to_owned());

@@ -2,9 +2,6 @@
 
 /// Decodes UTF-8, with or without a byte order mark, and UTF-16 with one, as kubectl's YAML library does. The mark of UTF-8
 /// stays. Unlike there, UTF-16 may hold several documents, and what is not valid is an error instead of U+FFFD.
-///
-/// # Errors
-/// Says what the bytes are not.
 pub fn decode(bytes: Vec<u8>) -> Result<String, String> {
     match bytes.as_slice() {
         [0xff, 0xfe, units @ ..] => utf16(units, u16::from_le_bytes),

@@ -20,11 +20,7 @@ pub enum IntOrPercent {
 
 impl IntOrPercent {
     /// Reads the JSON of an API field: a number, or a text that ends in `%`. A number within a text (`"5"`) is refused, as
-    /// controllers refuse it.
-    ///
-    /// # Errors
-    ///
-    /// When the value is anything else, or does not fit the API's 32 bits.
+    /// controllers refuse it, and so is what does not fit the API's 32 bits.
     pub fn from_value(value: &Value) -> Result<Self, String> {
         let read = match value {
             Value::Number(number) => number.as_u64().and_then(|n| in_range(u32::try_from(n).ok()?)).map(Self::Int),

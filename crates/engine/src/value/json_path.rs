@@ -19,7 +19,6 @@ pub fn join(path: &str, key: &str) -> String {
     }
 }
 
-/// Joins a path and the name of an element.
 pub fn element(path: &str, name: &str) -> String {
     longer(path, || format!("{path}[{}]", cut(name)))
 }

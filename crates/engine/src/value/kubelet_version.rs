@@ -60,11 +60,6 @@ impl FromStr for KubeletVersion {
     type Err = String;
 
     /// Reads `v1.36.3`, `1.36`, `1.31+` (the `minor` that hosted API servers report), `v1.30.5-gke.100`, `v1.29.4+k3s1`.
-    ///
-    /// # Errors
-    ///
-    /// When the text does not begin with two numbers that are joined by a dot, or goes on after them with anything but
-    /// `.`, `-` or `+`.
     fn from_str(given: &str) -> Result<Self, Self::Err> {
         let error = || format!("{given:?} is no kubelet version such as v1.32.4");
         let numbers = given.strip_prefix('v').unwrap_or(given);

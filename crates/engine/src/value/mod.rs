@@ -20,6 +20,11 @@ pub(crate) fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// Returns what is added to a sentence in brackets; nothing for an empty text.
+pub(crate) fn in_brackets(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" ({text})") }
+}
+
 /// Defines an enum whose members stand for words of the command line or of documents, `ALL` in their order, and `word`.
 macro_rules! words {
     ($(#[$type_meta:meta])* $type:ident { $($(#[$meta:meta])* $member:ident = $word:literal),+ $(,)? }) => {

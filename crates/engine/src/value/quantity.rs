@@ -47,9 +47,6 @@ pub struct Quantity {
 
 impl Quantity {
     /// Reads a quantity from a field's JSON value, a string or a number.
-    ///
-    /// # Errors
-    /// If the value is neither, or its text is no quantity.
     pub fn of(value: &Value) -> Result<Self, String> {
         match value {
             // The text between the quotes, where a tab is written `\t`.

@@ -17,7 +17,6 @@ pub fn matches(selector: &Value, labels: &BTreeMap<String, String>) -> bool {
     of_labels && expressions(selector).all(|expression| expression_matches(expression, labels))
 }
 
-/// Returns the keys that a selector uses.
 pub fn keys(selector: &Value) -> BTreeSet<&str> {
     let labels = selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
     let of_expressions = expressions(selector).filter_map(|expression| expression.get("key")?.as_str());

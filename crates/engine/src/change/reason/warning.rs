@@ -7,6 +7,7 @@ use super::listed;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::value::count::{count, pods_that};
 use crate::value::hint::{Hint, inplace, quoted};
+use crate::value::in_brackets;
 
 findings! {
     /// What is worth knowing though it can be done. `pods` is how many, `pod` one of them.
@@ -359,10 +360,6 @@ impl Warning {
 
 fn pods_are(pods: usize, one: &str) -> String {
     if pods == 1 { format!("pod/{one} is") } else { format!("{pods} pods, among them pod/{one}, are") }
-}
-
-fn in_brackets(why: &str) -> String {
-    if why.is_empty() { String::new() } else { format!(" ({why})") }
 }
 
 fn managed(tool: &str, next: &str, name: &str, images: &[String]) -> String {

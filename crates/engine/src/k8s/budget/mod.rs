@@ -21,8 +21,10 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::k8s::metadata::is_observed;
+use crate::k8s::pod::Pod;
 use crate::value::count::{count, pods_that};
 use crate::value::int_or_percent::IntOrPercent;
+use crate::value::json_path::text;
 use crate::value::selector;
 
 /// One pod of the workload, as budgets see it.
@@ -34,6 +36,12 @@ pub struct CountedPod<'a> {
     pub terminating: bool,
     /// From our patch, or from the drain before it, until it is done: down, whatever it shows.
     pub in_progress: bool,
+}
+
+impl<'a> CountedPod<'a> {
+    pub fn of(pod: &'a Pod, in_progress: bool) -> Self {
+        Self { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_progress }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -76,8 +84,8 @@ pub fn limits(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Ve
             return None;
         }
         let (allowed, why) = allowed(budget, replicas, &selected);
-        let name = budget.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-        Some(BudgetLimit { budget: name.to_owned(), allowed, why, overlaps: Vec::new(), selector: selector.clone() })
+        let name = text(budget, "/metadata/name").to_owned();
+        Some(BudgetLimit { budget: name, allowed, why, overlaps: Vec::new(), selector: selector.clone() })
     };
     let mut limits: Vec<BudgetLimit> = budgets.iter().filter_map(limit).collect();
     let found = limits.clone();
@@ -111,10 +119,7 @@ pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec
         (desired >= expected).then_some(BudgetLimit { why, ..limit })
     };
     let named = |limit: BudgetLimit| {
-        let is_it = |budget: &&Value| {
-            budget.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default() == limit.budget
-        };
-        let budget = known.iter().find(is_it)?;
+        let budget = known.iter().find(|budget| text(budget, "/metadata/name") == limit.budget)?;
         Some((limit, budget))
     };
     limits(&known, replicas, pods).into_iter().filter_map(named).filter_map(limit).collect()

@@ -19,19 +19,14 @@ use crate::state::evidence::Baseline;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
-/// Pods that are reported on, at most.
 pub const MOST_PODS: usize = 5;
-
-/// Lines of a log, at most.
-pub const MOST_LINES: usize = 20;
-
-/// Bytes of a log, at most.
-pub const MOST_BYTES: usize = 16 * 1024;
-
-/// Events of a pod, at most.
 pub const MOST_EVENTS: usize = 8;
 
-/// Entries of a pod's time line, at most: the last ones.
+/// Of a log.
+pub const MOST_LINES: usize = 20;
+pub const MOST_BYTES: usize = 16 * 1024;
+
+/// Of a pod's time line: the last ones.
 pub const MOST_MOMENTS: usize = 30;
 
 /// The reason of a pod that only timed out.
@@ -105,7 +100,6 @@ pub enum Instance {
 pub struct Moment {
     /// Since the start of the rollout.
     pub at: Duration,
-    /// From then on.
     pub phase: UpdatePhase,
 }
 

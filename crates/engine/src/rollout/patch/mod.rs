@@ -255,14 +255,8 @@ impl Operations {
         let mut record = ContainerRecord {
             from: container.image.clone(),
             to: image.to.clone(),
-            image_id: String::new(),
-            container_id: None,
-            restarts: None,
-            waiting: None,
-            never_ran: false,
-            in_flight: None,
-            down_since: None,
             starts: starts::noted(pod, name),
+            ..ContainerRecord::default()
         };
         match pod.container_status(name) {
             Some((list, index, status)) => {

@@ -111,7 +111,6 @@ impl PodJudge<'_> {
         self.goal.containers.get(name).is_some_and(|goal| goal.by_resize)
     }
 
-    /// Whether the kubelet has left a container running.
     pub(super) fn left_running(self, name: &ContainerName, run: &PodRun) -> KeptRunning {
         left_running(self.context, self.pod, name, run.evidence.since.as_ref())
     }

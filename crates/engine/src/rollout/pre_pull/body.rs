@@ -203,7 +203,6 @@ pub enum PullState {
         /// The `imageID`, as the runtime reports it; `None` where the container could not even be created.
         image_id: Option<String>,
     },
-    /// Not yet.
     Pulling {
         /// The kubelet's reason and message so far: worth keeping, because a later reason may say less.
         said: Option<(String, String)>,
@@ -221,11 +220,8 @@ pub enum PullState {
 /// A failure counts at once where the answer will be the same next time (not found, unauthorized, denied, a malformed
 /// name, a policy that forbids the pull), otherwise at ImagePullBackOff: the registry may come back. The kubelet pulls
 /// before it creates a container (`startContainer` in `pkg/kubelet/kuberuntime/kuberuntime_container.go`), so an image
-/// whose container cannot be created or started was pulled.
-///
-/// # Errors
-/// When the node did not take the pod, or it is no pod that can be read: nothing was tried. The kubelet's reason, such
-/// as `OutOfcpu`, and its words.
+/// whose container cannot be created or started was pulled. An error means that nothing was tried: the node did not take the
+/// pod, and it has the kubelet's reason, such as `OutOfcpu`, and its words.
 pub fn judge(pod: &Value) -> Result<Vec<(String, PullState)>, String> {
     let read = Pod::from_object(pod).map_err(|error| format!("Unreadable {error}"))?;
     let (reason, message) = (text(pod, "/status/reason"), text(pod, "/status/message"));

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::k8s::pod::Pod;
 use crate::rollout::patch::NewImage;
 use crate::value::image::{ImageReference, same_image};
+use crate::value::json_path::text;
 use crate::value::words;
 
 pub use body::{
@@ -53,14 +54,13 @@ impl NodeImages {
     /// Reads a node as the API serves it.
     pub fn of(node: &Value) -> Self {
         let list = |pointer: &str| node.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
-        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_ready = |condition: &Value| text(condition, "type") == "Ready" && text(condition, "status") == "True";
+        let is_ready = |condition: &Value| text(condition, "/type") == "Ready" && text(condition, "/status") == "True";
         let names = list("/status/images")
             .filter_map(|image| image.get("names")?.as_array())
             .flatten()
             .filter_map(|name| ImageReference::parse(name.as_str()?).ok());
         Self {
-            name: node.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            name: text(node, "/metadata/name").to_owned(),
             ready: list("/status/conditions").any(is_ready),
             images: names.collect(),
         }
@@ -153,15 +153,9 @@ impl Pull {
 /// Whether the server takes a pull pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PullAnswer {
-    /// It does, now.
     Taken,
-    /// It does not.
-    Refused {
-        message: String,
-    },
-    NotKnown {
-        why: String,
-    },
+    Refused { message: String },
+    NotKnown { why: String },
 }
 
 /// Returns the images of pulls, each once, in a list for a sentence.

@@ -32,10 +32,6 @@ pub(crate) struct Budgets {
     forbidden: Option<Option<String>>,
 }
 
-fn counted(pod: &Pod, in_progress: bool) -> CountedPod<'_> {
-    CountedPod { labels: &pod.labels, ready: pod.is_ready(), terminating: pod.terminating, in_progress }
-}
-
 /// What the budgets allow for one more pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Allowed {
@@ -94,8 +90,8 @@ impl Budgets {
         // A throttled pod counts among those in progress already; whether it may be taken is decided again.
         let in_progress =
             |pod: &Pod| pods.down().contains(&pod.key) && pod.key != asked.key && !give_way.contains(&pod.key);
-        let ours = present.chain(leaving).map(|pod| counted(pod, in_progress(pod)));
-        let counted: Vec<CountedPod<'_>> = ours.chain(released.map(|pod| counted(pod, true))).collect();
+        let ours = present.chain(leaving).map(|pod| CountedPod::of(pod, in_progress(pod)));
+        let counted: Vec<CountedPod<'_>> = ours.chain(released.map(|pod| CountedPod::of(pod, true))).collect();
         let limits = limits(budgets, context.replicas(), &counted);
         let limit = blocking(&limits, &asked.labels).map(BudgetLimit::to_string);
         limit.map_or(Allowed::Yes, Allowed::No)

@@ -48,14 +48,11 @@ pub(super) enum RequestSource {
 pub(super) enum Effect {
     Act(RequestSource, Action),
     Say(Notice),
-    /// Adds a pod to the run.
     Add(Arc<PodGoal>),
     /// The pod at this position enters a phase.
     Phase(usize, UpdatePhase),
-    /// A patch of it is sent.
     Sent(usize, Sent),
     Request(usize, RequestState),
-    /// It has another goal.
     Goal(usize, Arc<PodGoal>),
     /// It is judged in the next turn.
     Wake(usize),

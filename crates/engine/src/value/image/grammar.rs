@@ -15,7 +15,6 @@ fn is_lower_hex(c: char) -> bool {
     matches!(c, '0'..='9' | 'a'..='f')
 }
 
-/// Checks registry and path of a repository.
 pub(super) fn check_repository(domain: &str, path: &str) -> Result<(), ImageError> {
     // The second half is a quirk of Go's expression: what is no host may still be the first component of a path.
     if !(is_domain(domain) || is_path_component(domain)) {

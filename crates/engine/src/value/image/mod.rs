@@ -12,7 +12,6 @@ mod grammar;
 mod tests;
 
 use std::fmt;
-use std::str::FromStr;
 
 /// The registry of names that begin with none.
 const DEFAULT_DOMAIN: &str = "docker.io";
@@ -44,10 +43,6 @@ pub fn is_same(a: &str, b: &str) -> bool {
 
 impl ImageReference {
     /// Reads a reference such as `nginx`, `acme/side:1.27.2` or `[::1]:5000/app:v1@sha256:...`.
-    ///
-    /// # Errors
-    ///
-    /// Says which part is malformed, and why.
     pub fn parse(written: &str) -> Result<Self, ImageError> {
         if written.is_empty() {
             return ImageError::of("image is empty");
@@ -162,28 +157,16 @@ impl ImageReference {
     }
 
     /// Returns the same name as written with another tag. A digest goes away: beside it, a runtime ignores the tag.
-    ///
-    /// # Errors
-    ///
-    /// When the tag is malformed.
     pub fn with_tag(&self, tag: &str) -> Result<Self, ImageError> {
         self.with_version(Some(tag), None)
     }
 
     /// Returns the same name and tag as written with a digest, `repo:tag@digest`: what runs, and what it was called.
-    ///
-    /// # Errors
-    ///
-    /// When the digest is malformed.
     pub fn with_digest(&self, digest: &str) -> Result<Self, ImageError> {
         self.with_version(self.tag(), Some(digest))
     }
 
     /// Returns the same name as written with a digest and without a tag, `repo@digest`.
-    ///
-    /// # Errors
-    ///
-    /// When the digest is malformed.
     pub fn with_digest_alone(&self, digest: &str) -> Result<Self, ImageError> {
         self.with_version(None, Some(digest))
     }
@@ -199,14 +182,6 @@ impl ImageReference {
 impl fmt::Display for ImageReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.written)
-    }
-}
-
-impl FromStr for ImageReference {
-    type Err = ImageError;
-
-    fn from_str(written: &str) -> Result<Self, Self::Err> {
-        Self::parse(written)
     }
 }
 
@@ -237,10 +212,6 @@ pub enum ImageArgument {
 
 impl ImageArgument {
     /// Reads `REFERENCE`, `:TAG`, `@DIGEST` or `:TAG@DIGEST`.
-    ///
-    /// # Errors
-    ///
-    /// Says which part is malformed, and why.
     pub fn parse(written: &str) -> Result<Self, ImageError> {
         if !written.starts_with([':', '@']) {
             return ImageReference::parse(written).map(Self::Whole);
@@ -252,11 +223,7 @@ impl ImageArgument {
         Ok(Self::Version { tag: tag.map(str::to_owned), digest: digest.map(str::to_owned) })
     }
 
-    /// Returns the image to write into the container whose image is `present` now.
-    ///
-    /// # Errors
-    ///
-    /// When a repository is to be kept and `present` is no reference.
+    /// Returns the image to write into the container whose image is `present` now: a repository is only kept of a reference.
     pub fn resolve(&self, present: &str) -> Result<String, ImageError> {
         let (tag, digest) = match self {
             Self::Whole(reference) => return Ok(reference.as_written().to_owned()),
@@ -276,14 +243,6 @@ impl fmt::Display for ImageArgument {
             Self::Whole(reference) => reference.fmt(f),
             Self::Version { tag, digest } => f.write_str(&assemble("", tag.as_deref(), digest.as_deref())),
         }
-    }
-}
-
-impl FromStr for ImageArgument {
-    type Err = ImageError;
-
-    fn from_str(written: &str) -> Result<Self, Self::Err> {
-        Self::parse(written)
     }
 }
 

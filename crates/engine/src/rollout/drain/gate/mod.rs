@@ -18,6 +18,7 @@ use super::text;
 use crate::k8s::pod::{Condition, Pod};
 use crate::state::manager;
 use crate::state::record::{Drained, DrainedGate, UpdateRecord};
+use crate::value::in_brackets;
 
 /// The reason in a gate's condition while this program has turned it off: a `False` with another reason is not ours.
 pub const GATE_REASON: &str = "KubectlInplace";
@@ -218,11 +219,9 @@ impl fmt::Display for RefusedGate {
             GateRefusal::WrittenBy(manager) => {
                 write!(f, "readiness gate {gate} is set by {manager}, which may set it again at any time")
             }
-            GateRefusal::NotPermitted(message) if message.is_empty() => {
-                write!(f, "readiness gate {gate} may not be set: you cannot patch pods/status")
-            }
             GateRefusal::NotPermitted(message) => {
-                write!(f, "readiness gate {gate} may not be set: you cannot patch pods/status ({message})")
+                let message = in_brackets(message);
+                write!(f, "readiness gate {gate} may not be set: you cannot patch pods/status{message}")
             }
         }
     }
