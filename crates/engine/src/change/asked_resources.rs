@@ -11,7 +11,6 @@ use crate::k8s::pod::ContainerList;
 use crate::value::quantity::Quantity;
 use crate::value::suggest;
 
-/// What is wanted, and of which containers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AskedResources {
     /// The containers; the only one, or all where that was said, if none is named.
@@ -36,9 +35,6 @@ impl AskedResources {
     }
 
     /// Reads one of the two lists; `map` is `requests` or `limits`.
-    ///
-    /// # Errors
-    /// At the first word that does not fit.
     pub fn add(&mut self, map: &'static str, list: &str) -> Result<(), AskedResourcesError> {
         let flag = if map == "requests" { "--requests" } else { "--limits" };
         let error = |problem: String| AskedResourcesError { flag, problem };
@@ -61,9 +57,7 @@ impl AskedResources {
     }
 
     /// Sets what is wanted in a pod spec, raw as the API has it, and leaves everything else unchanged.
-    ///
-    /// # Errors
-    /// Every name that no container has.
+    /// Returns every name that no container has.
     pub fn put(&self, spec: &mut Value) -> Result<(), Vec<Reason>> {
         self.edit(spec, true)
     }

@@ -36,7 +36,6 @@ impl ValueChange {
     }
 }
 
-/// The labels and annotations that change, by key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MetadataChange {

@@ -133,7 +133,6 @@ trait FieldChange {
 
     fn rows(&self) -> Vec<Row>;
 
-    /// The part of a pod that it is written to.
     fn part(&self) -> PodPart {
         PodPart::Pod
     }
@@ -205,9 +204,7 @@ pub struct Row {
     pub path: String,
     /// The same in words short enough for a pod's line, such as `label tier`.
     pub what: String,
-    /// Before; `None` where it was absent.
     pub before: Option<String>,
-    /// After; `None` where it is absent.
     pub after: Option<String>,
     pub effect: FieldEffect,
 }
@@ -217,13 +214,11 @@ pub struct Row {
 pub enum FieldEffect {
     /// They have it, without a restart.
     InPlace,
-    /// They have it, and this container of theirs restarts.
     Restarts(ContainerName),
     /// They stay unchanged: only pods created later have it.
     LaterPods,
 }
 
-/// The containers of a pod, or of a template.
 pub struct Containers<'a> {
     /// The pod that runs; none of a template.
     pub pod: Option<&'a Pod>,
@@ -246,7 +241,6 @@ pub enum FieldProgress {
     /// The pod does not ask for all of them yet.
     NotAsked,
     Waiting {
-        /// Its words, if it says something.
         why: Option<String>,
         /// It has put them off until there is room on the node.
         deferred: bool,

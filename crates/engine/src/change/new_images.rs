@@ -10,9 +10,7 @@ use crate::k8s::pod::ContainerList;
 /// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else unchanged.
 ///
 /// `'*=IMAGE'` means `spec.containers` alone, as in `kubectl set image`.
-///
-/// # Errors
-/// Every name that no container has ([`Reason::ContainerNotFound`]), and every image whose repository was to be kept
+/// Returns every name that no container has ([`Reason::ContainerNotFound`]), and every image whose repository was to be kept
 /// though the present one is no reference ([`Reason::ImageMalformed`]). All other images are replaced all the same.
 pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
     let mut reasons = images.resources.put(spec).err().unwrap_or_default();

@@ -8,12 +8,10 @@ use crate::kinds::WorkloadKind;
 use crate::value::image::{ImageArgument, ImageError};
 use crate::value::suggest;
 
-/// What the words of a command name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
     /// Workloads by kind and name, in the order given.
     pub named: Vec<(WorkloadKind, String)>,
-    /// Kinds whose objects a selector picks.
     pub selected: Vec<WorkloadKind>,
     pub images: Images,
 }
@@ -40,7 +38,6 @@ pub enum Unnamed {
     None,
     /// Those of a selector, or all that there are: a name beside it is wrong.
     Picked,
-    /// All of a type that is given alone.
     OfType,
 }
 
@@ -133,9 +130,6 @@ fn suggested(suggestion: Option<&str>) -> String {
 /// Reads the words after the command and the values of `--image`.
 ///
 /// A word with an equals sign is an image, any other a target: names and kinds have none.
-///
-/// # Errors
-/// The first word that does not fit.
 pub fn parse(
     words: &[String],
     image_flags: &[String],

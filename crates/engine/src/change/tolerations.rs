@@ -36,7 +36,6 @@ impl TolerationsChange {
         self.from.iter().filter(|toleration| find(&self.to, toleration).is_none())
     }
 
-    /// Returns a list with what is gained in it.
     fn added_to(&self, mut list: Vec<Toleration>) -> Vec<Toleration> {
         for toleration in self.gained() {
             match list.iter_mut().find(|known| known.is_like(toleration)) {

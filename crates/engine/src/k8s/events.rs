@@ -18,7 +18,6 @@ use crate::value::image;
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     pub uid: Uid,
-    /// The container, where it is about one.
     pub container: Option<ContainerName>,
     /// `Normal` or `Warning`.
     #[serde(rename = "type")]
@@ -89,7 +88,6 @@ pub struct FailedStart {
     /// As it is shown of a container that waits, such as `ErrImagePull`.
     pub reason: String,
     pub message: String,
-    /// When (RFC 3339).
     pub time: String,
 }
 

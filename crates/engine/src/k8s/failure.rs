@@ -19,7 +19,6 @@ pub struct Failure {
     pub reason: String,
     /// The kubelet's, the runtime's, the registry's or the server's words.
     pub message: String,
-    /// Of the container that ended.
     pub exit_code: Option<i64>,
     /// The kubelet does not start the container again: only another pod helps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

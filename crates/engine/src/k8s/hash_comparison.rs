@@ -66,9 +66,6 @@ pub fn pod_of(kind: WorkloadKind, object: &Value) -> Value {
 
 /// Returns a pod as a manifest would change it: what the manifest says of its containers set, all else kept, such as the
 /// mounts that admission added.
-///
-/// # Errors
-/// When one of the two has lists that cannot be merged, such as containers without names.
 pub fn merged(pod: &Value, manifest: &Value) -> Result<Value, strategic_merge::Error> {
     let list = |name: &'static str| Some((name, manifest.pointer(&format!("/spec/{name}"))?.clone()));
     let given: Value = ContainerList::ALL.map(ContainerList::spec_field).into_iter().filter_map(list).collect();

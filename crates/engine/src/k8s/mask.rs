@@ -156,7 +156,6 @@ impl Lines {
     }
 }
 
-/// Returns one line with credentials masked.
 fn line(text: &str) -> String {
     shaped(&in_addresses(&named(text)))
 }

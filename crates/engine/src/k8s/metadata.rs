@@ -28,7 +28,6 @@ pub fn is_observed(object: &Value) -> bool {
     generation("/status/observedGeneration") >= generation("/metadata/generation")
 }
 
-/// One of the two maps of an object's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetadataMap {
     Labels,

@@ -14,12 +14,9 @@ use crate::k8s::pod::Pod;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodPart {
-    /// The pod: metadata and spec.
     #[default]
     Pod,
-    /// The subresource `status`.
     Status,
-    /// The subresource `resize`: cpu and memory.
     Resize,
 }
 
@@ -32,11 +29,6 @@ impl PodPart {
             Self::Resize => "/resize",
         }
     }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    pub(crate) fn is_pod(&self) -> bool {
-        *self == Self::Pod
-    }
 }
 
 /// The operations so far, and the labels and annotations that are written last: an absent map is added as a whole, so
@@ -48,6 +40,13 @@ pub(crate) struct Operations {
 }
 
 impl Operations {
+    /// Begins with the pod's uid.
+    pub(crate) fn of(pod: &Pod) -> Self {
+        let mut operations = Self::default();
+        operations.test(["metadata", "uid"], json!(pod.key.uid));
+        operations
+    }
+
     /// Tests a value; null passes where there is none.
     pub(crate) fn test<'a>(&mut self, path: impl IntoIterator<Item = &'a str>, value: Value) {
         self.list.push(PatchOperation::Test(TestOperation { path: PointerBuf::from_tokens(path), value }));

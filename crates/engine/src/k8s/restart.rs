@@ -19,9 +19,7 @@ const NO_TAG: &str = "restarted";
 /// `image` is the one of the pod's spec, `image_id` the status's. `template` is the image of the owner's template, if
 /// there is an owner: from it comes the tag where the pod's own image has lost it to an earlier restart. An image that
 /// has a digest already keeps that one: it is what the kubelet would run after any other restart as well.
-///
-/// # Errors
-/// Why what runs cannot be pinned: the image is malformed, or the status has no digest that a registry knows.
+/// Else why what runs cannot be pinned: the image is malformed, or the status has no digest that a registry knows.
 pub fn pinned_image(image: &str, image_id: &str, template: Option<&str>) -> Result<String, String> {
     let malformed = |reason: ImageError| format!("its image {image:?} is malformed: {reason}");
     let present = ImageReference::parse(image).map_err(malformed)?;

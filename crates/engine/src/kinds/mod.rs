@@ -39,13 +39,11 @@ pub enum WorkloadKind {
     ReplicaSet,
     /// `v1` Pod, on its own or somebody's.
     Pod,
-    /// `apps.kruise.io/v1alpha1` CloneSet.
     CloneSet,
     /// `apps.kruise.io/v1beta1` StatefulSet.
     AdvancedStatefulSet,
     /// `apps.kruise.io/v1alpha1` DaemonSet.
     AdvancedDaemonSet,
-    /// `argoproj.io/v1alpha1` Rollout.
     Rollout,
     /// `apps.kruise.io/v1alpha1` SidecarSet: its containers are in the pods of others, and its controller updates them there.
     SidecarSet,
@@ -63,7 +61,6 @@ pub const SIDECAR_SETS: WorkloadKind = WorkloadKind::SidecarSet;
 /// The label that distinguishes the pods of the ReplicaSets of one Deployment.
 pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
 
-/// The label by which pods name their ControllerRevision.
 pub const CONTROLLER_REVISION_HASH: &str = "controller-revision-hash";
 
 /// The annotation with the number of the revision, of a Deployment and of its ReplicaSets.
@@ -72,7 +69,6 @@ pub const DEPLOYMENT_REVISION: &str = deployment::REVISION;
 /// Everything that is particular to a kind.
 #[derive(Debug)]
 pub struct KindSpec {
-    /// As in `kind:`.
     pub kind: &'static str,
     /// The API group; empty for the core group.
     pub group: &'static str,
@@ -119,7 +115,6 @@ pub struct KindSpec {
     has_kubectl_rollout: bool,
     /// The label of pods that has the last part of their revision's name, beside the one that has the name.
     pub(crate) short_revision: Option<&'static str>,
-    /// Labels of pods that its controller writes.
     pod_labels: &'static [&'static str],
     /// Prefixes of labels and annotations of pods that its controller writes.
     pod_prefixes: &'static [&'static str],
@@ -129,7 +124,6 @@ pub struct KindSpec {
     pub(crate) template_generation: Option<TemplateGeneration>,
 }
 
-/// What most kinds have in common.
 const OF_APPS: KindSpec = KindSpec {
     kind: "",
     group: "apps",
@@ -200,13 +194,10 @@ pub enum Replicas {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revisions {
     None,
-    /// In the ReplicaSets that it controls.
     ReplicaSets,
-    /// In ControllerRevisions; how pods name theirs.
     ControllerRevisions(RevisionLabel),
 }
 
-/// What the pods' label `controller-revision-hash` holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RevisionLabel {
     /// The revision's name, which `status.updateRevision` says of the current one.
@@ -270,7 +261,6 @@ impl Replicas {
         }
     }
 
-    /// Returns the number that an object wants.
     pub fn of(self, object: &Value) -> u32 {
         let read = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
         let absent = match self {
@@ -431,7 +421,6 @@ impl WorkloadKind {
         (self.spec().left_to_controller)(&Value::Null).is_none()
     }
 
-    /// Returns where the number of its pods is.
     pub fn replicas(self) -> Replicas {
         self.spec().replicas
     }
@@ -440,7 +429,6 @@ impl WorkloadKind {
         self.spec().revisions
     }
 
-    /// Returns what keeps its controller from replacing pods.
     pub fn holds_by(self) -> HoldsBy {
         self.spec().holds_by
     }

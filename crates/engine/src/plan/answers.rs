@@ -36,9 +36,7 @@ pub struct DryRun {
     pub owner_refused: Option<String>,
     /// The plan goes back to images of before: pods get what admission makes of them.
     pub is_way_back: bool,
-    /// Every kind of pod was asked about.
     pub asked_all: bool,
-    /// What nodes have to pull first.
     pub lacking: Lacking,
     /// What the caller may not do to have them pull.
     pub pulls_denied: Option<Denied>,
@@ -166,7 +164,6 @@ impl WorkloadPlan {
         self
     }
 
-    /// Returns whether it gives the template another image.
     pub fn sets_template_image(&self) -> bool {
         self.durable.as_ref().is_some_and(|plan| !plan.rollout.change.images.is_empty())
     }
@@ -183,7 +180,6 @@ impl WorkloadPlan {
         self.durable.as_ref()?.rollout.change.apply(live.workload.template())
     }
 
-    /// A pod's plan, and the pod.
     fn planned<'a>(&'a self, pod: &PodKey, live: &'a Snapshot) -> Option<(&'a PodPlan, &'a Pod)> {
         self.pods.iter().find(|plan| plan.pod == *pod).zip(live.pods.iter().find(|known| known.key == *pod))
     }
@@ -242,7 +238,6 @@ impl WorkloadPlan {
         is_planned
     }
 
-    /// The command whose permissions it takes.
     pub fn deed(&self) -> Deed {
         Deed { pods_only: self.durable.is_none(), resizes: self.resizes(), by_request: self.is_by_request() }
     }
@@ -267,16 +262,9 @@ impl WorkloadPlan {
     /// Notes what the caller may not do, each verb and resource once.
     pub fn lacks(&mut self, denied: &[Denied]) {
         for denied in denied {
-            let reason = denied.reason(&self.workload);
-            let is_known = self.missing_permissions.iter().any(|known| match (known, &reason) {
-                (
-                    Reason::PermissionMissing { verb, resource, .. },
-                    Reason::PermissionMissing { verb: other, resource: of, .. },
-                ) => verb == other && resource == of,
-                (_, _) => false,
-            });
-            if !is_known {
-                self.missing_permissions.push(reason);
+            let is_it = |known: &Reason| matches!(known, Reason::PermissionMissing { verb, resource, .. } if *verb == denied.verb && *resource == denied.resource);
+            if !self.missing_permissions.iter().any(is_it) {
+                self.missing_permissions.push(denied.reason(&self.workload));
             }
         }
     }

@@ -63,7 +63,6 @@ pub(super) fn slowest_budget(context: &Context<'_>, pods: &[(PodPlan, &Pod)], po
     Some(BudgetPace { pods: u32::try_from(slowest.allowed).ok()?, budget: slowest.budget })
 }
 
-/// What a change restarts, in numbers of pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Restarted {
     /// All that there are, and those that are missing.
@@ -138,7 +137,6 @@ fn going_down<'a>(pods: &'a [(PodPlan, &'a Pod)]) -> impl Iterator<Item = &'a Po
     pods.iter().filter(goes).map(|(_, pod)| *pod)
 }
 
-/// The owner's pods as budgets count them.
 fn counted<'a>(context: &'a Context<'_>, pods: &'a [(PodPlan, &'a Pod)]) -> Vec<CountedPod<'a>> {
     owned(context, pods).map(|(_, pod)| CountedPod::of(pod, false)).collect()
 }

@@ -38,9 +38,6 @@ use crate::value::kubelet_version::KubeletVersion;
 use crate::value::suggest;
 
 /// Builds the plan of one workload.
-///
-/// # Errors
-/// When what is wanted is not known: nothing to undo is recorded, or it is not clear what is to be restarted.
 pub fn build(intent: &Intent, live: &Snapshot, options: &Options) -> Result<WorkloadPlan, IntentError> {
     if live.workload.reference.kind.is_sidecar_set() {
         return Ok(sidecar_set::build(intent, live, options));
@@ -243,7 +240,6 @@ fn controlled_pod(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Option<Rea
     if context.durable && changes(context, pods) { controlled(pod) } else { None }
 }
 
-/// A pod whose owner has a template.
 pub(super) fn controlled(pod: &Pod) -> Option<Reason> {
     let owner = pod.controller()?;
     let workload = workload_of(pod).map(|workload| format!("{}/{}", workload.kind.spec().singular, workload.name));

@@ -6,10 +6,8 @@ use super::{Plan, Verdict, WorkloadPlan};
 use crate::k8s::names::ContainerName;
 use crate::value::suggest;
 
-/// Why an order of containers fits no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContainerOrderError {
-    /// No workload of the plan has the container.
     #[error("no container is called {name}")]
     Unknown {
         name: ContainerName,
@@ -40,9 +38,6 @@ impl ContainerOrderError {
     }
 
     /// Checks an order against the names of containers: those that change, and those that are known besides.
-    ///
-    /// # Errors
-    /// At the first name that does not fit.
     pub fn check(
         order: &[ContainerName],
         changed: &BTreeSet<&ContainerName>,
@@ -71,9 +66,6 @@ impl Plan {
     /// Checks an order of containers against everything that the plan changes; `named` are those that the user has
     /// named to change, which may have the change already. For a plan that cannot be carried out, its own reasons come
     /// first.
-    ///
-    /// # Errors
-    /// At the first name that does not fit.
     pub fn check_order(
         &self,
         order: &[ContainerName],

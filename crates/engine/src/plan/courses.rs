@@ -69,7 +69,6 @@ impl Courses {
     }
 }
 
-/// The workload with another template.
 pub(super) fn with_template(live: &Snapshot, template: Value) -> Option<Value> {
     let mut object = live.workload.object.clone();
     *object.pointer_mut(live.workload.reference.kind.template_pointer())? = template;

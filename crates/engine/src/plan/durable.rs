@@ -24,7 +24,6 @@ use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
 use crate::state::durable::{deployment, revisions, stateful_set, template_of_revision};
 use crate::value::duration;
 
-/// The owner's part of a durable rollout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DurablePlan {
@@ -34,7 +33,6 @@ pub struct DurablePlan {
     /// The number that the new revision gets; `None` for a ReplicaSet of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,
-    /// The unfinished rollout whose place it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes_over: Option<Box<Lock>>,
 }

@@ -1,6 +1,6 @@
 //! From a plan, or from live pods, to the goal of a rollout.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::courses::Courses;
@@ -14,7 +14,7 @@ use super::wanted::template_containers;
 use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::change::FieldChanges;
 use crate::change::target::Images;
-use crate::k8s::names::{ContainerName, PodKey, RolloutId};
+use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::{Container, ContainerList, ContainerStatus, Pod};
 use crate::plan::live::{Options, Snapshot};
 use crate::rollout::pre_pull::PrePull;
@@ -43,20 +43,14 @@ impl WorkloadPlan {
             let (key, fields, drain) = (pod.pod.clone(), pod.fields.clone(), pod.drain.clone());
             PodGoal { key, containers, fields, drain, kubelet: pod.kubelet }.into()
         });
+        let lock = start.lock(Rollout { id: id.clone(), policy: self.policy.clone(), ..Rollout::default() });
         Goal {
-            lock: start.lock(Rollout { id: id.clone(), policy: self.policy.clone(), ..Rollout::default() }),
-            workload: self.workload.clone(),
-            controllers: self.controllers.clone(),
-            replicas: self.replicas,
-            pods: pods.collect(),
-            field_manager: start.field_manager.clone(),
             hooks: self.hooks.clone(),
-            owner: None,
             pulls: self.pulls.clone(),
             pre_pull: self.pre_pull,
-            clock: start.clock.clone(),
             by_request: self.is_by_request(),
             follows: self.workload.kind.is_sidecar_set().then(Follow::default),
+            ..bare((&self.workload, &self.controllers, self.replicas), lock, pods.collect(), start)
         }
     }
 }
@@ -94,11 +88,20 @@ pub fn follow(live: &Snapshot, images: Option<&Images>, options: &Options, id: &
 
 /// What a run wants of a workload's pods, and of nothing else.
 pub(super) fn of_pods(live: &Snapshot, lock: Lock, pods: Vec<Arc<PodGoal>>, start: &Start) -> Goal {
+    bare((&live.workload.reference, &live.controllers, live.workload.desired_replicas()), lock, pods, start)
+}
+
+fn bare(
+    (workload, controllers, replicas): (&WorkloadRef, &BTreeSet<Uid>, u32),
+    lock: Lock,
+    pods: Vec<Arc<PodGoal>>,
+    start: &Start,
+) -> Goal {
     Goal {
         lock,
-        workload: live.workload.reference.clone(),
-        controllers: live.controllers.clone(),
-        replicas: live.workload.desired_replicas(),
+        workload: workload.clone(),
+        controllers: controllers.clone(),
+        replicas,
         pods,
         field_manager: start.field_manager.clone(),
         pulls: Vec::new(),
@@ -130,9 +133,7 @@ fn is_followed(live: &Snapshot, pod: &Pod) -> bool {
     pod.belongs_to(&live.controllers) && pod.is_present()
 }
 
-/// What pods do not ask for yet, and will.
 struct ExpectedChange {
-    /// The lock of the rollout that holds the workload.
     lock: Option<Lock>,
     /// Else the newest record of an update of pods alone: its images.
     record: Option<UpdateRecord>,
@@ -155,7 +156,6 @@ impl ExpectedChange {
         lock.filter(|lock| !lock.rollout.keeps(&live.workload, pod))
     }
 
-    /// What comes to a pod other than images.
     fn fields(&self, live: &Snapshot, pod: &Pod) -> FieldChanges {
         self.rollout_of(live, pod).map(|lock| lock.rollout.directed().fields.left_in(pod)).unwrap_or_default()
     }

@@ -26,17 +26,13 @@ pub enum Way {
     ClientSide,
     /// With another template in place of the one that is there.
     Replace,
-    /// By a delete and a create.
     ReCreate,
 }
 
-/// A question to the server about the next apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextQuestion {
     pub way: Way,
-    /// The field manager of a server-side apply.
     pub manager: Option<String>,
-    /// It takes fields over, whoever owns them.
     pub forces: bool,
 }
 

@@ -96,7 +96,6 @@ fn applied_strategy(live: &Snapshot) -> Option<Value> {
     filled.pointer("/spec/updateStrategy").filter(|strategy| strategy.is_object()).cloned()
 }
 
-/// The field managers of what holds the owner back.
 fn holders(live: &Snapshot) -> impl Iterator<Item = &str> {
     live.workload.reference.kind.holds_by().set_by(&live.workload.object)
 }

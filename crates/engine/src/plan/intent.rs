@@ -13,7 +13,6 @@ use crate::value::words;
 pub enum Intent {
     /// Nothing: it is only inspected.
     None,
-    /// Images, cpu and memory, from the command line.
     Images(Images),
     Manifest(Manifest),
     /// What was before an update.
@@ -35,7 +34,6 @@ words! {
     /// `fieldValidation`.
     #[derive(Default)]
     Validation {
-        /// They are errors.
         #[default]
         Strict = "Strict",
         /// They are reported, and dropped by the server.
@@ -59,8 +57,9 @@ pub enum Manifest {
         /// It is unknown which fields an earlier manifest had.
         removals_unseen: bool,
     },
-    /// The server would not store it.
-    Refused { message: String },
+    Refused {
+        message: String,
+    },
 }
 
 /// Why what is wanted is not known: there is nothing to go back to, or it is not clear what is to be restarted.
@@ -89,7 +88,6 @@ pub enum IntentError {
         /// What is, each in quotes, separated by commas.
         known: String,
     },
-    /// There are several containers, and none was named.
     #[error("it has several containers, and none was named: {known}")]
     NameOne { known: String },
     /// The container runs only before the others.

@@ -20,14 +20,12 @@ use crate::state::record::UpdateRecord;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::kubelet_version::KubeletVersion;
 
-/// A workload and what was read with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     /// The owner, or the pod itself.
     pub workload: Workload,
     /// The uids that control its pods: a Deployment's ReplicaSets, or the owner's own; a pod's controller.
     pub controllers: BTreeSet<Uid>,
-    /// The pods that its selector matches.
     pub pods: Vec<Pod>,
     /// The kubelets of the pods' nodes, where they were needed and could be read.
     pub kubelets: BTreeMap<String, KubeletVersion>,
@@ -107,7 +105,6 @@ pub struct Surroundings {
     pub autoscalers: Vec<Value>,
     /// The VerticalPodAutoscalers of the namespace, read only where cpu or memory changes.
     pub vertical_autoscalers: Vec<Value>,
-    /// What the server makes of the template.
     pub made: AdmittedPod,
     /// What the server makes of a pod of the template that the plan leads to.
     pub made_next: AdmittedPod,
@@ -135,11 +132,9 @@ pub enum AdmittedPod {
     #[default]
     NotAsked,
     Pod(Box<Pod>),
-    /// It could not be asked, and why.
     NotKnown(String),
 }
 
-/// Something that the caller may not do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
     pub verb: String,
@@ -168,7 +163,6 @@ pub struct Subset {
     /// `--pods`: their names; all unless given.
     pub pods: BTreeSet<String>,
     pub node: Option<String>,
-    /// `--partition`: the lowest ordinal.
     pub partition: Option<u32>,
 }
 
@@ -178,7 +172,6 @@ impl Subset {
     }
 }
 
-/// What the user chose, by flag.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     pub max_unavailable: Option<IntOrPercent>,

@@ -98,7 +98,6 @@ pub use skipped::{SkippedChange, SkippedObject};
 pub use undo::undone;
 pub use warnings::{manager, missing_labels, not_read};
 
-/// The version of the plan's JSON document.
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
 
 /// The plan of one command: a workload each.
@@ -112,7 +111,6 @@ pub struct Plan {
     pub skipped: Vec<SkippedObject>,
 }
 
-/// What would happen to one workload's pods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadPlan {
@@ -120,7 +118,6 @@ pub struct WorkloadPlan {
     /// Its uid; empty where two manifests were compared.
     pub uid: Uid,
     pub verdict: Verdict,
-    /// Why the workload as a whole is not eligible; all reasons at once.
     pub reasons: Vec<Reason>,
     pub warnings: Vec<Warning>,
     /// What the caller may not do, and `apply` would have to. The verdict is about the change alone.
@@ -137,9 +134,7 @@ pub struct WorkloadPlan {
     /// The budget that lets fewer pods be down at once than the policy does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowed_by: Option<BudgetPace>,
-    /// The uids that may control the pods.
     pub controllers: BTreeSet<Uid>,
-    /// How many pods the owner wants.
     pub replicas: u32,
     /// What happens to the owner; `None` where only pods change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,7 +144,6 @@ pub struct WorkloadPlan {
     pub pulls: Vec<Pull>,
     #[serde(default)]
     pub pre_pull: PrePull,
-    /// The user's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
     /// The template of an owner stays unchanged: only the pods change.
@@ -174,7 +168,6 @@ pub struct BudgetPace {
     pub pods: u32,
 }
 
-/// The verdict of the plan on a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
@@ -182,9 +175,7 @@ pub enum Verdict {
     InPlace,
     /// Everything that changes is changed in place by the workload's own controller; there is nothing that this program does.
     InPlaceByController,
-    /// Every pod has it already.
     NothingToDo,
-    /// Something cannot be done in place.
     NotEligible,
 }
 
@@ -196,7 +187,6 @@ pub struct ContainerPlan {
     pub list: ContainerList,
     /// The image now: the template's, or the pods' where the template does not have the container.
     pub from: String,
-    /// The image wanted, if it changes.
     pub to: Option<String>,
     pub effect: Effect,
     /// It restarts for a resize, by its `resizePolicy`: before another image, which restarts it once more.
@@ -213,10 +203,10 @@ impl ContainerPlan {
     }
 }
 
-/// What a change does to a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
+    #[default]
     Unchanged,
     Restart,
     /// A plain init container: recorded, used when the pod is next created.
@@ -232,7 +222,6 @@ impl Effect {
     }
 }
 
-/// What would happen to one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodPlan {
@@ -268,8 +257,7 @@ pub enum PodVerdict {
     Skipped,
 }
 
-/// One container's images in one pod.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageChange {
     /// The image in the pod's spec now; for an update in progress the image before it, where that is known.
@@ -297,17 +285,7 @@ pub struct ImageChange {
 impl ImageChange {
     /// Returns a change of which no more is known.
     pub fn new(from: impl Into<String>, to: impl Into<String>, effect: Effect) -> Self {
-        Self {
-            from: from.into(),
-            to: to.into(),
-            effect,
-            image_id: None,
-            hash_from: None,
-            hash_to: None,
-            waiting: None,
-            goes_back: false,
-            by_request: false,
-        }
+        Self { from: from.into(), to: to.into(), effect, ..Self::default() }
     }
 }
 
@@ -376,12 +354,10 @@ impl WorkloadPlan {
         self.pods.iter().filter(|pod| self.becomes(pod) == verdict).count()
     }
 
-    /// Returns whether kruise-daemon is asked to restart containers.
     pub fn is_by_request(&self) -> bool {
         self.pods.iter().flat_map(|pod| pod.changes.values()).any(|change| change.by_request)
     }
 
-    /// Returns whether cpu or memory of pods changes.
     pub fn resizes(&self) -> bool {
         self.fields.resizes() || self.pods.iter().any(|pod| pod.fields.resizes())
     }
@@ -398,7 +374,6 @@ impl Plan {
         self.result() == EndResult::Changes && !self.lacks_permissions() && !self.workloads.iter().any(by_controller)
     }
 
-    /// Returns whether the caller lacks a permission to carry it out.
     pub fn lacks_permissions(&self) -> bool {
         self.workloads.iter().any(|workload| !workload.missing_permissions.is_empty())
     }
@@ -425,7 +400,6 @@ impl Plan {
         self.skipped.iter().any(|object| object.change == SkippedChange::PodTemplateChanged)
     }
 
-    /// Returns the word for the whole plan.
     pub fn result(&self) -> EndResult {
         let any = |verdict| self.workloads.iter().any(|workload| workload.verdict == verdict);
         let is_stale = |reason: &Reason| matches!(reason, Reason::PlanStale { .. });

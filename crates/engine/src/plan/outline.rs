@@ -75,7 +75,6 @@ impl Hook {
 pub(super) struct Outline {
     hook: Option<Hook>,
     whole: Fingerprint,
-    /// Of each pod template in it.
     templates: Vec<Fingerprint>,
 }
 
@@ -109,7 +108,6 @@ impl Outline {
         self.hook
     }
 
-    /// Returns a fingerprint of each pod template in it.
     pub(super) fn templates(&self) -> &[Fingerprint] {
         &self.templates
     }

@@ -144,7 +144,6 @@ impl PodPlan {
         })
     }
 
-    /// Returns those of them that restart.
     pub(super) fn restarted_by_image<'a>(
         &'a self,
         pod: &'a Pod,
@@ -197,7 +196,6 @@ fn missing_containers(context: &Context<'_>, pod: &Pod, reasons: &mut Vec<Reason
     }));
 }
 
-/// What of the pod itself is in the way.
 pub(super) fn of_the_pod(pod: &Pod, reasons: &mut Vec<Reason>) {
     if pod.terminating {
         reasons.push(Reason::PodTerminating);

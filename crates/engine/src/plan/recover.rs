@@ -68,9 +68,7 @@ fn is_unsettled(live: &Snapshot, lock: &Lock) -> bool {
 }
 
 /// Returns the lock of a rollout that brings the template which is there now to the pods, whatever they have.
-///
-/// # Errors
-/// Why that template cannot be brought to them in place, or that they have it.
+/// Else why that template cannot be brought to them in place, or that they have it.
 pub(super) fn to_template(live: &Snapshot, start: &Start) -> Result<Lock, &'static str> {
     let workload = &live.workload;
     let kind = workload.reference.kind;
@@ -184,12 +182,10 @@ fn leads_in_place(live: &Snapshot, before: &Value, after: &Value) -> bool {
     is_all && change.refused(&live.workload, Direction::Forward).is_empty()
 }
 
-/// The ControllerRevisions that pods carry.
 pub(super) fn with_pods(live: &Snapshot) -> impl Iterator<Item = &Value> {
     live.surroundings.owned.iter().filter(|revision| carriers(live, revision) > 0)
 }
 
-/// How many pods carry a ControllerRevision.
 fn carriers(live: &Snapshot, revision: &Value) -> usize {
     let labels = live.present_pods().filter_map(|pod| pod.labels.get(CONTROLLER_REVISION_HASH));
     labels.filter(|label| **label == revisions::name_of(revision) || **label == revisions::hash_of(revision)).count()

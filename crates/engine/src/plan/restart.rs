@@ -14,9 +14,7 @@ use crate::state::evidence::{Baseline, Proof};
 
 /// Returns what is wanted of a workload whose named containers restart with the images that they run. Without a name
 /// the only container is meant.
-///
-/// # Errors
-/// When no container is named and there are several, or a plain init container is.
+/// It is an error if none is named and there are several, or if a plain init container is.
 pub(super) fn restart(
     live: &Snapshot,
     known: &Known,

@@ -72,7 +72,6 @@ impl Start {
     }
 }
 
-/// Why a rollout cannot be resumed or aborted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// There is no lock, and nothing else tells of an unfinished rollout.
@@ -143,9 +142,6 @@ fn owner_change(lock: &Lock, (before, after): (Value, Value), workload: &Workloa
 }
 
 /// Returns the goal that goes on with the rollout whose lock is found, or takes it back.
-///
-/// # Errors
-/// When there is none, or no run can go on with it.
 pub fn resume(live: &Snapshot, direction: Option<Direction>, start: &Start) -> Result<Goal, ResumeError> {
     let workload = &live.workload;
     let state = rollout_state(live);

@@ -20,7 +20,6 @@ use crate::state::evidence::Baseline;
 use crate::state::record::UpdateRecord;
 use crate::value::duration::seconds_between;
 
-/// The rollout whose pods are looked for.
 pub(super) struct Resumed<'a> {
     pub(super) live: &'a Snapshot,
     pub(super) lock: &'a Lock,
@@ -82,12 +81,10 @@ impl Resumed<'_> {
         pods.into_iter().map(goal).map(Arc::new).collect()
     }
 
-    /// Whether the rollout is about that pod.
     fn is_chosen(&self, pod: &Pod) -> bool {
         !self.is_over && self.lock.rollout.chooses(&pod.key) && !self.lock.rollout.keeps(&self.live.workload, pod)
     }
 
-    /// What this rollout has noted on a pod.
     fn record<'p>(&self, pod: &'p Pod) -> Option<std::borrow::Cow<'p, UpdateRecord>> {
         UpdateRecord::of_rollout(pod, &self.lock.rollout.id)
     }

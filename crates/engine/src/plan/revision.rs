@@ -78,7 +78,6 @@ impl<'a> CurrentRevision<'a> {
 
 /// The images of a container that are not its template's.
 pub(super) struct Drift<'p> {
-    /// The template's.
     pub(super) template: String,
     pub(super) images: BTreeSet<&'p str>,
     pub(super) pods: usize,

@@ -166,9 +166,7 @@ pub fn lease_state(live: &Snapshot, lock: &Lock) -> LeaseState {
 }
 
 /// Reads a workload's lock. A ReplicaSet's is a copy that its Deployment's controller made, so it holds nothing.
-///
-/// # Errors
-/// The text of one that cannot be read: written by another version, or edited.
+/// The error is the text of one that cannot be read: written by another version, or edited.
 pub fn lock_of(workload: &Workload) -> Result<Option<Lock>, String> {
     if workload.reference.kind.made_by().is_some() && workload.controller().is_some() {
         return Ok(None);

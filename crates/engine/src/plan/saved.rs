@@ -36,7 +36,6 @@ pub struct SavedWorkload {
     pub plan: WorkloadPlan,
     /// The owner's template; null for a pod.
     template: Value,
-    /// The images of the pods that change.
     images: Vec<PodImages>,
 }
 
@@ -58,7 +57,6 @@ pub enum SavedPlanError {
     /// What is written under its field manager would not last.
     #[error("its field manager cannot be used: {0}")]
     FieldManager(#[from] ManagerError),
-    /// It holds something that cannot be done in place.
     #[error("it cannot be carried out: its result is {}", .0.word())]
     NotApplyable(EndResult),
 }
@@ -83,9 +81,6 @@ impl SavedPlan {
     }
 
     /// Reads a saved plan that can be carried out.
-    ///
-    /// # Errors
-    /// When it is no saved plan, another version's, or holds what cannot be done in place.
     pub fn parse(text: &[u8]) -> Result<Self, SavedPlanError> {
         let value: Value =
             serde_json::from_slice(text).map_err(|error| SavedPlanError::Unreadable(error.to_string()))?;

@@ -10,11 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::kinds::WorkloadKind;
 use crate::plan::outline::{Hook, Outline, Written};
 
-/// An object that is not looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkippedObject {
-    /// As written.
     pub api_version: String,
     pub kind: String,
     /// The namespace as written; empty where there is none.
@@ -24,7 +22,6 @@ pub struct SkippedObject {
     pub change: SkippedChange,
 }
 
-/// Why an object is not looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SkippedBecause {
@@ -53,10 +50,7 @@ pub enum SkippedChange {
     PodTemplateChanged,
 }
 
-/// Returns the kind of an object that is looked at, by `apiVersion`, `kind` and whether it is a hook.
-///
-/// # Errors
-/// Why it is skipped.
+/// Returns the kind of an object that is looked at, by `apiVersion`, `kind` and whether it is a hook; else why it is skipped.
 pub fn taken((api_version, kind): (&str, &str), hook: Option<Hook>) -> Result<WorkloadKind, SkippedBecause> {
     let namesake = WorkloadKind::of_owner(api_version, kind).or_else(|| WorkloadKind::named(kind));
     match (hook, WorkloadKind::from_manifest(api_version, kind), namesake) {

@@ -20,9 +20,6 @@ use crate::state::record::{ContainerRecord, UpdateRecord};
 use crate::value::image::{ImageReference, repo_digest};
 
 /// Returns the update that `undo` takes back.
-///
-/// # Errors
-/// When nothing fitting is recorded.
 pub fn undone(live: &Snapshot, to: Option<&str>) -> Result<Option<Update>, IntentError> {
     let id = match chosen(live, to)? {
         Chosen::Rollout(entry) => entry.rollout.id,
@@ -31,7 +28,6 @@ pub fn undone(live: &Snapshot, to: Option<&str>) -> Result<Option<Update>, Inten
     Ok(updates(live).updates.into_iter().find(|update| update.id == id))
 }
 
-/// The update that is taken back.
 pub(super) enum Chosen {
     /// Of the template and its pods: it is undone in the template.
     Rollout(Box<HistoryEntry>),
@@ -40,9 +36,6 @@ pub(super) enum Chosen {
 }
 
 /// Chooses the update that is taken back: the last one, or the one named.
-///
-/// # Errors
-/// When nothing fitting is recorded.
 pub(super) fn chosen(live: &Snapshot, to: Option<&str>) -> Result<Chosen, IntentError> {
     let mut entries = known(live);
     let records = pods_only(live, &entries);

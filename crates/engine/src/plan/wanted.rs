@@ -21,7 +21,6 @@ use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
 use crate::value::kubelet_version::KubeletVersion;
 
-/// What is wanted of a workload's pods.
 pub(super) struct Wanted<'a> {
     images: Option<&'a Images>,
     by_pod: Option<ByPod>,
@@ -46,9 +45,6 @@ pub(super) struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// Resolves what is wanted; `reasons` says why parts of it are not possible.
-    ///
-    /// # Errors
-    /// When what is wanted is not known.
     pub(super) fn new(
         intent: &'a Intent,
         live: &Snapshot,
@@ -133,7 +129,6 @@ impl<'a> Wanted<'a> {
         self.outside_template = outside_template(live, object);
     }
 
-    /// Takes what is wanted from a whole object.
     fn object(&mut self, live: &Snapshot, object: &Value, direction: Direction, reasons: &mut Vec<Reason>) {
         let kind = live.workload.reference.kind;
         let after = template_of(kind, object);
@@ -297,7 +292,6 @@ fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
     matches!(Baseline::of(pod, name), Baseline::Recorded(_) | Baseline::Set(_))
 }
 
-/// Returns the pod template of an object.
 pub(super) fn template_of(kind: WorkloadKind, object: &Value) -> Value {
     bare(kind, object.pointer(kind.template_pointer()).unwrap_or(&Value::Null))
 }
@@ -350,7 +344,6 @@ pub(super) struct Context<'a> {
     pub(super) known: &'a Known,
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) revision: CurrentRevision<'a>,
-    /// The owner's template is changed too.
     pub(super) durable: bool,
     /// The owner's update strategy, as it is once no rollout holds it.
     pub(super) strategy: Option<Value>,

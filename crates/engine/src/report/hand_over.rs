@@ -23,7 +23,6 @@ words! {
     }
 }
 
-/// What the next apply of a manifest does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HandOver {
@@ -36,7 +35,6 @@ pub struct HandOver {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum NextApply {
-    /// The template stays as it is.
     Unchanged,
     Changes {
         /// None where the object is created again.
@@ -49,7 +47,6 @@ pub enum NextApply {
     Refused {
         message: String,
     },
-    /// The server could not be asked.
     NotKnown {
         message: String,
     },

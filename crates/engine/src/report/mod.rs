@@ -13,6 +13,7 @@ use crate::report::progress::{Stage, UpdatePhase};
 use crate::state::durable::StepName;
 use crate::state::hook::{HookEnd, HookPhase};
 use crate::state::outcome::EndResult;
+use crate::value::is_default;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type")]
@@ -22,7 +23,6 @@ pub enum Notice {
         #[serde(flatten)]
         phase: UpdatePhase,
     },
-    /// A step on the owner was done.
     Owner {
         step: StepName,
     },
@@ -73,7 +73,6 @@ pub enum Notice {
         pod: PodKey,
         hook: HookPhase,
     },
-    /// The user's own command has ended.
     HookEnded {
         pod: PodKey,
         hook: HookPhase,
@@ -130,7 +129,6 @@ impl Notice {
     }
 }
 
-/// How a rollout over one workload's pods ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
@@ -177,18 +175,13 @@ pub struct ContainerImages {
     pub container: ContainerName,
     /// The image of the owner's template; `None` where it was not read since the last write, or is not the run's business.
     pub template: Option<String>,
-    #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub new_pods: NewPods,
     /// How many of the owner's pods ask for which image.
     pub pods: Vec<PodsWithImage>,
     /// How many more are being deleted.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub going: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_none(number: &usize) -> bool {
-    *number == 0
 }
 
 /// What is asked for of one field of the template when a run ends.
@@ -199,7 +192,7 @@ pub struct FieldValues {
     pub what: String,
     pub wanted: FieldValue,
     pub template: FieldValue,
-    #[serde(default, skip_serializing_if = "NewPods::is_as_template")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub new_pods: NewPods,
     /// How many of the owner's pods have what is wanted; `None` where pods keep what they had before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,13 +232,6 @@ pub enum NewPods {
     Unknown,
 }
 
-impl NewPods {
-    fn is_as_template(&self) -> bool {
-        *self == Self::AsTemplate
-    }
-}
-
-/// Pods that ask for the same image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodsWithImage {
@@ -254,7 +240,6 @@ pub struct PodsWithImage {
     pub ready: usize,
 }
 
-/// How one of several workloads ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadEnd {
@@ -279,7 +264,6 @@ impl WorkloadEnd {
 #[serde(rename_all = "camelCase")]
 pub struct PodEnd {
     pub pod: PodKey,
-    /// Where it stood at the end.
     #[serde(flatten)]
     pub phase: UpdatePhase,
     pub patched: bool,

@@ -13,7 +13,6 @@ use crate::state::hook::HookPhase;
 #[serde(rename_all = "camelCase", tag = "phase")]
 pub enum UpdatePhase {
     Waiting,
-    /// The user's own command runs.
     Hook {
         hook: HookPhase,
     },
@@ -80,7 +79,6 @@ pub enum UpdatePhase {
     },
     Done,
     Failing(Failure),
-    /// Somebody else set another image.
     #[serde(rename = "moved")]
     Conflict {
         container: ContainerName,
@@ -96,13 +94,11 @@ pub enum UpdatePhase {
     },
 }
 
-/// How far a rollout is at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
     pub pods: usize,
     pub done: usize,
     pub failed: usize,
-    /// Those whose turn has not come.
     pub waiting: usize,
     /// How many of these are taken before the rollout pauses or ends.
     pub to_come: usize,
@@ -114,7 +110,6 @@ pub struct Progress {
 /// Prefix of the message for a pod that is not scheduled.
 pub const NOT_SCHEDULED: &str = "not scheduled";
 
-/// How far a pod is that is updated now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodInProgress {
     pub pod: PodKey,

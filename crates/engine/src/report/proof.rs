@@ -46,7 +46,6 @@ pub struct ContainerProof {
     pub down_unknown: usize,
 }
 
-/// In how many pods something happened to a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InPods {
     pub container: ContainerName,
@@ -68,16 +67,13 @@ type ByContainer<T> = BTreeMap<ContainerName, T>;
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proof {
-    /// In how many pods each container restarted as planned.
     #[serde(serialize_with = "rows")]
     pub restarted_as_planned: ByContainer<InPods>,
     /// In how many pods it restarted though no change of it was planned, or more often than planned.
     #[serde(serialize_with = "rows")]
     pub restarted_not_planned: ByContainer<InPods>,
-    /// In how many pods its cpu or memory changed.
     #[serde(serialize_with = "rows")]
     pub resized: ByContainer<InPods>,
-    /// How many pods were resized as a whole.
     pub resized_as_a_whole: usize,
     pub replaced: Vec<Replaced>,
     #[serde(serialize_with = "rows")]
@@ -153,7 +149,6 @@ pub fn wants_pulls(outcome: &Outcome) -> bool {
     done.flat_map(|end| &end.containers).any(|end| end.times.started_at.is_some() && end.times.pull_seconds.is_none())
 }
 
-/// Returns whether pods left for an unknown reason.
 pub fn wants_causes(outcome: &Outcome) -> bool {
     outcome.pods.iter().any(lacks_cause)
 }

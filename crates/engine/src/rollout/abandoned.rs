@@ -85,27 +85,24 @@ pub(super) fn judge(context: TurnContext<'_>, subject: PodContext<'_>, run: &mut
         run.steps.abandoned = Some(too_late(context, run, &judged.phase));
     }
     let restores = matches!(judged.phase, UpdatePhase::RejoiningService { .. });
-    match (judged.phase.stage(), judged.phase) {
+    let phase = match (judged.phase.stage(), judged.phase) {
         (_, UpdatePhase::Failing(failure)) if abandons => {
-            let failure = run.steps.abandoned.get_or_insert(failure).clone();
-            Judged { phase: UpdatePhase::Failing(failure), wake: judged.wake }
+            UpdatePhase::Failing(run.steps.abandoned.get_or_insert(failure).clone())
         }
         (Stage::InProgress, phase) if restores && !is_late => {
             if run.steps.abandoned.take().is_some() {
                 // It is proven after all, and gets a deadline of its own to be back in its Services.
                 run.clocks.started = Some(now);
             }
-            Judged { phase, wake: judged.wake }
+            phase
         }
-        (Stage::Waiting | Stage::InProgress, phase) => {
-            let phase = run.steps.abandoned.clone().map_or(phase, UpdatePhase::Failing);
-            Judged { phase, wake: judged.wake }
-        }
+        (Stage::Waiting | Stage::InProgress, phase) => run.steps.abandoned.clone().map_or(phase, UpdatePhase::Failing),
         (Stage::Done | Stage::Left | Stage::Failed | Stage::Lost, phase) => {
             run.steps.abandoned = None;
-            Judged { phase, wake: judged.wake }
+            phase
         }
-    }
+    };
+    Judged { phase, wake: judged.wake }
 }
 
 /// Returns whether a failed pod is unchanged and ready: its command failed before anything was done to it, or the

@@ -24,27 +24,38 @@ pub(super) const STOP_WITHIN: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ActionId(pub u64);
 
-/// What the shell is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
     /// The patch is sent once: it is not safe to repeat.
     Patch(PodPatch),
     /// A write to the owner, or to an object that the owner owns. It is sent once.
-    Write { write: ObjectWrite, field_manager: String },
+    Write {
+        write: ObjectWrite,
+        field_manager: String,
+    },
     /// Read the owner and what belongs to it, and report it as an observation.
     ReadOwner(WorkloadRef),
     /// Read the pods that pull images for a workload and report them as an observation.
-    ReadPullPods { namespace: String, selector: String },
+    ReadPullPods {
+        namespace: String,
+        selector: String,
+    },
     /// Read the requests to kruise-daemon for a workload and report them as an observation.
-    ReadRequests { namespace: String, selector: String },
+    ReadRequests {
+        namespace: String,
+        selector: String,
+    },
     /// Read the PodDisruptionBudgets of a namespace and report them as an observation.
-    ReadBudgets { namespace: String },
+    ReadBudgets {
+        namespace: String,
+    },
     /// Read the EndpointSlices of these Services and report them as an observation.
-    ReadSlices { namespace: String, services: Vec<String> },
-    /// Runs the user's `--before-pod` or `--after-pod` command.
+    ReadSlices {
+        namespace: String,
+        services: Vec<String>,
+    },
     Hook(HookRun),
-    /// Read the pod and report it as an observation.
     Read(PodKey),
     /// Read the kubelet's events about changed definitions and report them as an observation.
     ReadEvents(PodKey),
@@ -97,7 +108,6 @@ impl Answer {
     }
 }
 
-/// Who asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Stop {
@@ -119,12 +129,9 @@ impl Stop {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Turn {
-    /// Actions to start now, in parallel.
     pub actions: Vec<(ActionId, Action)>,
-    /// What to report, in order.
     pub notices: Vec<Notice>,
     /// The next turn is at this time, even if nothing happens.
     pub wake: Option<Now>,
-    /// The outcome, once the run is over.
     pub end: Option<Outcome>,
 }

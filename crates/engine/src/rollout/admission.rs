@@ -35,7 +35,6 @@ pub(super) enum WaitReason {
     Pause,
     /// As many other pods as may be unavailable are down or missing.
     Unavailable {
-        /// How many pods are unavailable or missing.
         down: usize,
     },
     /// The last read of the owner, or of the PodDisruptionBudgets that count for this pod, is too old.
@@ -43,7 +42,6 @@ pub(super) enum WaitReason {
         /// The pod needs a fresh read of the budgets too.
         budgets: bool,
     },
-    /// The text of the PodDisruptionBudget that blocks the pod.
     DisruptionBudget(String),
 }
 
@@ -216,7 +214,6 @@ impl Candidate<'_> {
         })
     }
 
-    /// Whether the pod is being resized without a restart.
     fn runs_on(&self, key: &PodKey) -> bool {
         let position = self.state.pods.position(key);
         let Some(run) = position.and_then(|position| self.state.pods.run(position)) else { return false };

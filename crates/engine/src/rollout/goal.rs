@@ -35,7 +35,6 @@ pub struct Goal {
     pub pulls: Vec<Pull>,
     #[serde(default)]
     pub pre_pull: PrePull,
-    /// The user's own commands around each pod.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
     /// kruise-daemon is asked to restart the containers, which keep their images (`restart --by-request`).
@@ -91,7 +90,6 @@ impl Goal {
         self.follows.as_ref()?.read_at.as_deref()
     }
 
-    /// Returns whether it takes a rollout back.
     pub fn is_back(&self) -> bool {
         self.lock.rollout.direction == Direction::Back
     }
@@ -142,7 +140,6 @@ impl Goal {
     }
 }
 
-/// What a rollout changes, if anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {
@@ -150,15 +147,12 @@ pub enum Mode {
     Durable,
     /// Patches pods and leaves the owner's template.
     PodsOnly,
-    /// Only watches.
     Follow,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodGoal {
-    /// The pod, by name and uid.
     pub key: PodKey,
-    /// Its containers that change, or that are followed.
     pub containers: BTreeMap<ContainerName, ContainerGoal>,
     /// Labels, annotations, tolerations, CPU and memory that change.
     #[serde(flatten)]
@@ -244,7 +238,6 @@ impl ContainerGoal {
         wanted
     }
 
-    /// Adds the containers that restart for their resize.
     pub fn add_resized(wanted: &mut BTreeMap<ContainerName, Self>, names: impl IntoIterator<Item = ContainerName>) {
         for name in names {
             let container = wanted.entry(name).or_default();

@@ -16,7 +16,6 @@ use crate::state::durable::OwnerView;
 use super::Now;
 use super::goal::{Goal, PodGoal};
 
-/// What the shell has seen happen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Observation {
@@ -25,17 +24,13 @@ pub enum Observation {
     /// A pod was added or changed, or was read.
     Applied(Box<Pod>),
     Deleted(PodKey),
-    /// The owner and what belongs to it were read.
     Owner(Box<OwnerView>),
-    /// The pods that pull images were read.
     PullPods(Vec<Value>),
-    /// The requests to kruise-daemon were read.
     Requests(Vec<Value>),
     Budgets(Vec<Value>),
     Slices(Vec<Value>),
     /// The watch broke; it is being opened again and will come back as a relist.
     WatchLost(String),
-    /// The kubelet's events of a pod were read.
     Events(PodKey, PodEvents),
 }
 
@@ -141,7 +136,6 @@ impl Observed {
         self.pods.get(key)
     }
 
-    /// The pods, in no order.
     pub(super) fn pods(&self) -> impl Iterator<Item = &Pod> {
         self.pods.values()
     }

@@ -34,7 +34,6 @@ pub(super) struct PodRun {
     pub(super) shown: PodFlags,
 }
 
-/// The pod's requests: one at a time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Request {
     pub(super) state: RequestState,
@@ -57,7 +56,6 @@ pub(super) struct Request {
     pub(super) refused: Option<Failure>,
 }
 
-/// The state of the pod's last request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum RequestState {
     #[default]
@@ -77,7 +75,6 @@ pub(super) enum RequestState {
     },
 }
 
-/// What the last patch was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Sent {
     #[default]
@@ -159,7 +156,6 @@ pub(super) struct Evidence {
     pub(super) was_done: bool,
 }
 
-/// How far this run is with the pod.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Steps {
     pub(super) taken: Taken,
@@ -208,19 +204,16 @@ pub(super) struct PodFlags {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PodIndex {
     Waiting,
-    /// Waiting pods that the server has throttled.
     Throttled,
     /// Waiting pods that are unready already, and that the rollout can repair.
     AlreadyUnready,
     /// Out of its Services, or leaving them, and not patched.
     Draining,
-    /// Pods that are being added back to their Services.
     RejoiningService,
     /// Its label or gate was removed and has to be restored.
     Drained,
     /// In progress, and a patch is to be sent next.
     Next,
-    /// Pods with a hook that runs or is due.
     Hooked,
     Unverified,
     InProgress,
@@ -304,7 +297,6 @@ impl Request {
     }
 }
 
-/// A failure that is no container's.
 pub(super) fn failure_of_pod(reason: &str, message: String) -> Failure {
     Failure { reason: reason.to_owned(), message, ..Failure::default() }
 }

@@ -24,7 +24,6 @@ pub(super) struct Read {
     valid_from: Now,
     pub(super) retry_at: Now,
     interval: Duration,
-    /// Why it could not be read the last time.
     pub(super) error: Option<String>,
 }
 

@@ -29,7 +29,6 @@ pub struct RunState {
     pub(super) replacements: Replacements,
     pub(super) requests: Requests,
     pub(super) followed: Followed,
-    /// Who waits for which answer.
     asked: BTreeMap<ActionId, RequestSource>,
     next_action: u64,
     /// A write got no response, so it can still arrive.
@@ -54,7 +53,6 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// Returns a state that knows nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -137,7 +135,6 @@ impl<'a> CurrentTurn<'a> {
         self.state.context(self.goal, self.observed, self.now)
     }
 
-    /// Does, reports and keeps what a protocol wants.
     pub(super) fn carry_out(&mut self, effects: Effects) {
         for effect in effects.0 {
             match effect {

@@ -17,14 +17,12 @@ const FLUX_APPLY: &str = "kustomize.toolkit.fluxcd.io/ssa";
 /// An entry of `metadata.managedFields` that is of the object itself, and of no subresource.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FieldManager<'v> {
-    /// Its place in the list.
     pub index: usize,
     pub name: &'v str,
     /// When it wrote last (RFC 3339).
     pub time: &'v str,
     is_apply: bool,
     fields: &'v Value,
-    /// What it owns of the template.
     template: Option<&'v Value>,
 }
 
@@ -67,7 +65,6 @@ impl FieldManager<'_> {
         paths
     }
 
-    /// Returns whether it owns an annotation of the object.
     fn owns_annotation(&self, key: &str) -> bool {
         let annotations = self.fields.pointer("/f:metadata/f:annotations");
         annotations.is_some_and(|annotations| annotations.get(format!("f:{key}")).is_some())

@@ -30,7 +30,6 @@ impl Hooks {
         *self == Self::default()
     }
 
-    /// Returns the phases that have a command.
     pub fn phases(&self) -> impl Iterator<Item = HookPhase> {
         [HookPhase::Before, HookPhase::After].into_iter().filter(|phase| self.command(*phase).is_some())
     }
@@ -44,12 +43,10 @@ impl Hooks {
 }
 
 words! {
-    /// When it runs.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     HookPhase {
         Before = "before",
-        /// Once the pod is done.
         After = "after",
     }
 }
@@ -62,7 +59,6 @@ impl HookPhase {
         }
     }
 
-    /// Returns the flags of several.
     pub fn flags<'p>(phases: impl IntoIterator<Item = &'p Self>) -> String {
         phases.into_iter().map(|phase| phase.flag()).collect::<Vec<_>>().join(" and ")
     }
@@ -78,7 +74,6 @@ pub struct HookRun {
     pub node: String,
     /// Its owner, or the pod itself.
     pub workload: WorkloadRef,
-    /// The containers that change.
     pub containers: Vec<ContainerName>,
 }
 
@@ -98,7 +93,6 @@ impl HookRun {
     }
 }
 
-/// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookEnd {

@@ -51,10 +51,7 @@ pub fn forces_conflicts(manager: &str) -> bool {
     FORCING.contains(&manager)
 }
 
-/// Reads the name that a user has chosen.
-///
-/// # Errors
-/// Where what is written under it would not last.
+/// Reads the name that a user has chosen; what is written under some would not last.
 pub fn read(name: &str) -> Result<String, ManagerError> {
     // The server would take the program's own name, which begins with kubectl.
     if name.is_empty() {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::value::words;
 
 words! {
-    /// How a command ended.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     EndResult {
@@ -22,11 +21,9 @@ words! {
         Error = "error",
         /// There are changes, all of them in place.
         Changes = "changes",
-        /// Something cannot be done in place.
         NotEligible = "notEligible",
         /// A pod, a pull before any pod, or a hook failed; the reason was found.
         Failed = "failed",
-        /// A deadline passed.
         TimedOut = "timedOut",
         /// The kubelet of a pod has put its resize off, and it was not to be waited for.
         Deferred = "deferred",
@@ -93,7 +90,6 @@ pub enum DiffResult {
     Failed,
     /// The program of `KUBECTL_EXTERNAL_DIFF` failed with this code, which is above 1.
     Program(u8),
-    /// Ended by a signal.
     Stopped(EndResult),
 }
 
@@ -109,7 +105,6 @@ impl DiffResult {
     }
 }
 
-/// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// As every command but `diff`.

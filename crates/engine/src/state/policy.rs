@@ -5,10 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::k8s::names::ContainerName;
-use crate::value::words;
+use crate::value::{is_default, words};
 
 words! {
-    /// In which order pods are taken.
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     PodOrder {
@@ -16,7 +15,6 @@ words! {
         #[default]
         UnreadyFirst = "unready-first",
         Name = "name",
-        /// The oldest first.
         Age = "age",
         Node = "node",
     }
@@ -37,10 +35,6 @@ words! {
     }
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {
@@ -48,7 +42,6 @@ pub struct Policy {
     pub max_unavailable: u32,
     /// `--min-ready-seconds`: overrides every other rule about how long ready must hold, and the canary.
     pub min_ready_seconds_given: Option<u32>,
-    /// The owner's `minReadySeconds`.
     pub owner_min_ready_seconds: u32,
     /// `--timeout` in seconds, per pod; for the default see [`DEFAULT_TIMEOUT_SECONDS`].
     pub timeout_given: Option<u64>,
@@ -89,9 +82,7 @@ pub struct Policy {
 /// `--on-failure`: what becomes of a rollout whose pod fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
-    /// It stops before the next pod.
     Stop,
-    /// It is rolled back.
     Undo,
     /// It goes on with the other pods, as long as pods may be down: one that failed counts as down.
     Continue,
@@ -102,11 +93,6 @@ pub enum OnFailure {
 pub const LONGEST_SECONDS: u64 = 365 * 86_400;
 
 impl Policy {
-    /// Returns whether nothing was chosen, as in the history.
-    pub fn is_default(&self) -> bool {
-        is_default(self)
-    }
-
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_given.unwrap_or(DEFAULT_TIMEOUT_SECONDS))
     }

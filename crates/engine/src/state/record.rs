@@ -14,13 +14,10 @@ use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{Pod, ResourceHolder};
 use crate::state::manager::is_same_writer;
 
-/// The prefix of this program's annotations and labels.
 pub const OWN_PREFIX: &str = "kubectl-inplace.io/";
 
-/// The key of a pod's annotation.
 pub const UPDATE_ANNOTATION: &str = "kubectl-inplace.io/update";
 
-/// One in-place update of one pod.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateRecord {
@@ -75,7 +72,6 @@ pub struct FencingToken {
 /// The later change of a container whose turn has not come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaterChange {
-    /// The image in the spec now.
     pub from: String,
     pub to: String,
 }
@@ -134,9 +130,7 @@ pub struct ResizeRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerRecord {
-    /// The image in the spec before.
     pub from: String,
-    /// The image in the spec after.
     pub to: String,
     /// `status.containerStatuses[].imageID` before.
     #[serde(rename = "imageID", default, skip_serializing_if = "String::is_empty")]

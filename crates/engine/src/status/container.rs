@@ -12,7 +12,6 @@ use crate::state::record::UpdateRecord;
 use crate::value::image;
 use crate::value::words;
 
-/// One container, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContainerReport {
     pub container: ContainerName,
@@ -32,7 +31,6 @@ pub struct ContainerReport {
     /// It runs again after an end that came after the change, and may yet end as it did.
     pub again: Option<RunningAgain>,
     pub condition: Condition,
-    /// How what it asks for compares with the template.
     pub comparison: Comparison,
 }
 
@@ -58,7 +56,6 @@ pub enum Condition {
     Running {
         /// Its probes pass, if it has any.
         ready: bool,
-        /// When it started (RFC 3339).
         since: Option<String>,
     },
     /// It runs and is of the image that the pod asks for, but has ended since and has not run again for long enough: whether
@@ -118,7 +115,6 @@ impl Condition {
 words! {
     /// How the image that a pod's container asks for compares with the one that it should.
     Comparison {
-        /// The pod is its own template.
         Own = "own",
         /// The template has no such container: it was injected when the pod was made.
         Injected = "injected",
@@ -136,7 +132,6 @@ words! {
     }
 }
 
-/// Reports on one container of a pod.
 pub(super) fn report(
     pod: &Pod,
     list: ContainerList,

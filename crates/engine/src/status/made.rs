@@ -118,7 +118,6 @@ impl AdmittedPod {
     }
 }
 
-/// Returns what the server has changed in these pods.
 pub(super) fn rewritten(live: &Snapshot, theirs: &[&Pod], pods: &[PodStatus]) -> Vec<Rewritten> {
     let is_rewritten = |report: &&ContainerReport| {
         let is_changed = || live.in_pods(&report.container, report.asked.as_deref()?);

@@ -43,7 +43,6 @@ pub use owner::{Drift, OwnerState, waits_for_budgets};
 pub struct WorkloadStatus {
     pub workload: WorkloadRef,
     pub uid: Uid,
-    /// How many pods the owner wants.
     pub desired: u32,
     /// The lock of the rollout that holds it; the error is the text of one that cannot be read.
     pub lock: Result<Option<Box<Lock>>, String>,
@@ -81,7 +80,6 @@ pub struct PodStatus {
     /// Its node; empty while it has none.
     pub node: String,
     pub state: PodState,
-    /// The condition `Ready` is `True`.
     pub ready: bool,
     /// Since when the condition `Ready` has its present status (RFC 3339).
     pub ready_since: Option<String>,
@@ -131,7 +129,6 @@ words! {
         Drifted = "drifted",
         /// It is ready, but one read cannot show whether a container is of the image that is asked for.
         Unverified = "unverified",
-        /// It is ready and runs what is asked.
         Ready = "ready",
     }
 }
@@ -295,7 +292,6 @@ struct Asked<'a> {
     now: Option<&'a str>,
     /// The rollouts that ended with every container proven.
     proven: BTreeSet<RolloutId>,
-    /// What the server makes of the template.
     made: &'a AdmittedPod,
 }
 

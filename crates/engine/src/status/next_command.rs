@@ -17,7 +17,6 @@ pub struct NextCommand {
     pub action: NextAction,
     /// What is printed before it, without a colon.
     pub label: &'static str,
-    /// It needs `--take-over`.
     pub take_over: bool,
     /// It goes on after a pod that fails, and this many pods may be down.
     pub despite: Option<usize>,

@@ -21,7 +21,6 @@ use crate::value::count::pods_that;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnerState {
     Terminating,
-    /// Its controller has not observed the latest spec.
     NotObserved,
     RollingOut {
         status: String,
@@ -168,7 +167,6 @@ pub(super) fn blocking_budget(
     blocking.all(|blocking| blocking.is_some()).then(|| OwnerState::DisruptionBudget { why: first.to_string() })
 }
 
-/// Whether the rollout restarts a container of the pod.
 fn goes_down(lock: &Lock, pod: &Pod) -> bool {
     let change = lock.rollout.directed();
     !change.images.is_empty() || !change.fields.restarting_in(pod).is_empty()

@@ -30,7 +30,6 @@ pub fn inplace(words: &str) -> Spoken {
 }
 
 impl Spoken {
-    /// The same, as what was typed.
     #[must_use]
     pub fn whole(self) -> Self {
         Self { is_whole: true, ..self }

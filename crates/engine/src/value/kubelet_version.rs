@@ -30,7 +30,6 @@ impl KubeletVersion {
         self.minor
     }
 
-    /// Says whether this is `major.minor` or newer.
     pub fn at_least(self, major: u32, minor: u32) -> bool {
         self >= Self::new(major, minor)
     }

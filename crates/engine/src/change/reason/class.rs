@@ -14,7 +14,6 @@ pub enum ReasonClass {
     Held,
     /// The API server, or admission, says no.
     Server,
-    /// A saved plan is out of date.
     Stale,
 }
 

@@ -50,7 +50,6 @@ findings! {
         format!("container {container} would be renamed to {to}");
     QosClassChanges { from: String, to: String } => format!("the pod's quality of service class would change from {from} to {to}");
     SelectorLabelChanges { key: String } => format!("the owner selects its pods by the label {key}");
-    /// The toleration as kubectl describes it.
     TolerationRemoved { toleration: String } =>
         format!("a running pod cannot lose the toleration {toleration}: it only takes more of them");
     MetadataKeyReserved { path: String } => format!("{path} belongs to a controller, or is fixed in a pod");

@@ -25,7 +25,6 @@ findings! {
         format!("container {container} is not in the template; pods made later get what its injector says");
     ContainerFilesLost { container: ContainerName } =>
         format!("container {container} asks for ephemeral-storage: files outside its volumes are lost when it restarts");
-    /// Kind and name of each ConfigMap and Secret.
     ConfigurationReread { container: ContainerName, sources: Vec<String> } =>
         format!("container {container} reads {} again when it restarts", sources.join(", "));
     MetadataReadOnRestart {
@@ -217,7 +216,6 @@ findings! {
     AvailabilityUsedUp {
         /// Empty where pods are missing.
         pod: String,
-        /// How many are down or missing.
         down: u32,
         allowed: u32,
     } => {
@@ -315,7 +313,6 @@ findings! {
     WorkloadRemoved => "the workload is removed: the newer manifests do not have it";
 }
 
-/// The tools that make workloads.
 const TOOLS: [(WarningCode, &str); 3] = [
     (WarningCode::ManagedByArgoCd, "Argo CD"),
     (WarningCode::ManagedByFlux, "Flux"),

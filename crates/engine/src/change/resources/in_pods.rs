@@ -54,7 +54,6 @@ pub(super) struct ValueInPod<'a> {
 }
 
 impl<'a> ValueInPod<'a> {
-    /// What the pod asks for now.
     pub(super) fn present(&self) -> Option<&'a String> {
         self.field.of(self.held.resources()?)
     }

@@ -84,12 +84,10 @@ impl HolderChange {
         self.of_pods().filter(|(field, value)| !self.stays(*field, value))
     }
 
-    /// As [`ResourceField::stays`].
     fn stays(&self, field: ResourceField, value: &ValueChange) -> bool {
         field.stays(value, |limit| self.of_pod(limit))
     }
 
-    /// What a holder would ask for.
     fn after(&self, present: &Resources) -> Resources {
         let mut resources = present.clone();
         for (field, change) in self.reaching() {
@@ -114,7 +112,6 @@ impl ResourcesChange {
         held.flat_map(|(held, change)| change.reaching().map(move |(field, change)| ValueInPod { held, field, change }))
     }
 
-    /// Returns what a pod does not ask for yet.
     #[must_use]
     pub fn unasked_in(&self, pod: &Pod) -> Self {
         self.in_values_of(pod, |value| !value.is_asked())
@@ -215,7 +212,6 @@ impl ResourcesChange {
         other.values.iter().all(|(field, change)| is_same(to(*field), change.to.as_ref()))
     }
 
-    /// As [`FieldChanges::drift`].
     pub(super) fn drift(template: &Value, pod: &Pod) -> Self {
         let mut found = Self::default();
         let holders = pod.all_containers().map(|(_, container)| ResourceHolder::from(&container.name));

@@ -190,7 +190,6 @@ fn pod_path(field: ResourceField) -> String {
     path(ContainerList::default(), &ResourceHolder::Pod, field)
 }
 
-/// The class of a pod that runs.
 fn class(pod: &Pod) -> &'static str {
     let list = |list: &[Container]| list.iter().map(|one| json!({"resources": one.resources})).collect::<Vec<_>>();
     qos::class(&json!({"resources": pod.spec.resources, "containers": list(&pod.spec.containers),

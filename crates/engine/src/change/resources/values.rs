@@ -78,13 +78,11 @@ impl ResourceField {
         Some(())
     }
 
-    /// Returns the value among those of a holder.
     pub fn of(self, resources: &Resources) -> Option<&String> {
         let (map, resource) = self.parts();
         resources.map(map).get(resource)
     }
 
-    /// The value of a container or a pod's spec.
     pub(super) fn of_value(self, holder: &Value) -> Option<&Value> {
         let (map, resource) = self.parts();
         holder.get("resources")?.get(map)?.get(resource).filter(|value| !value.is_null())

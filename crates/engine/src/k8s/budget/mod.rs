@@ -27,7 +27,6 @@ use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::text;
 use crate::value::selector;
 
-/// One pod of the workload, as budgets see it.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedPod<'a> {
     /// Its labels. If one of them was removed to drain it: with that label.
@@ -49,7 +48,6 @@ pub struct BudgetLimit {
     pub budget: String,
     /// How many more ready pods that it selects may go down now.
     pub allowed: usize,
-    /// What keeps it from allowing more.
     pub why: String,
     /// The names of the other budgets that select a pod of ours with it. The disruption controller keeps only one of them up
     /// to date, and evictions of such pods fail.
@@ -200,7 +198,6 @@ fn healthy(budget: &Value, expected_of_ours: usize, pods: &[CountedPod<'_>]) -> 
     ours + of_others.min(number(budget, "/status/currentHealthy").saturating_sub(perhaps_counted))
 }
 
-/// The one rule of a budget.
 enum Rule {
     MinAvailable(IntOrPercent),
     MaxUnavailable(IntOrPercent),

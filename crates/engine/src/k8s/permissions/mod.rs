@@ -55,7 +55,6 @@ words! {
     }
 }
 
-/// A resource of the API as RBAC names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccessResource {
     /// The API group; empty for the core group.
@@ -97,7 +96,6 @@ impl fmt::Display for AccessResource {
 /// Whether a command can do without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Need {
-    /// It cannot do its work.
     Required,
     /// The answer is weaker, or only some flags need it.
     Optional,
@@ -131,7 +129,6 @@ pub struct Asked {
 /// What is about to be done, as far as permissions depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Deed {
-    /// The owner's template is left alone.
     pub pods_only: bool,
     pub resizes: bool,
     /// kruise-daemon is asked to restart containers.
@@ -228,7 +225,6 @@ pub struct AccessAnswer {
     pub message: String,
 }
 
-/// Returns what is required and not there.
 pub fn missing(answers: &[AccessAnswer]) -> Vec<&AccessAnswer> {
     answers.iter().filter(|answer| answer.permission.need == Need::Required && !answer.allowed).collect()
 }

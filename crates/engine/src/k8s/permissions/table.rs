@@ -8,7 +8,6 @@ use ClusterCommand::{Abort, Apply, Diff, Follow, Hash, History, Plan, ReleaseFie
 use Need::{Optional, Required};
 use Subject::{Maker, OwnedThrough, Selecting, Workload};
 
-/// Of which kinds of workloads a row is.
 type Kinds = fn(WorkloadKind) -> bool;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,15 +46,12 @@ pub(super) struct Row {
 }
 
 const EVERY: &[ClusterCommand] = &ClusterCommand::ALL;
-/// Those that write to pods.
 const ROLLOUTS: &[ClusterCommand] = &[Apply, Undo, Resume, Abort, Restart];
 /// Those that write, and the plan that says what they would do for the same caller.
 const PLANNED: &[ClusterCommand] = &[Plan, Apply, Undo, Resume, Abort, Restart];
 /// Those that take a SidecarSet.
 const OF_SIDECARS: &[ClusterCommand] = &[Plan, Follow, Status, Apply];
-/// Those that find a workload's pods.
 const OF_PODS: &[ClusterCommand] = &[Plan, Follow, Status, Apply, Undo, Resume, Abort, Restart];
-/// Those that go from one template to another.
 const FORWARD: &[ClusterCommand] = &[Apply, Undo, Restart];
 /// Those that end a rollout of another run.
 const TAKING_UP: &[ClusterCommand] = &[Resume, Abort];

@@ -22,7 +22,6 @@ pub struct Container {
     pub startup_probe: Option<Probe>,
     /// `Always`, `IfNotPresent` or `Never`; fixed when the pod is made.
     pub image_pull_policy: String,
-    /// What runs before it is stopped.
     pub lifecycle: Lifecycle,
     /// The ports that it says it listens on: information only, since it may listen on others.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +38,6 @@ pub struct Container {
     pub resize_policy: Vec<ResizePolicy>,
 }
 
-/// A port that a container says it listens on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerPort {

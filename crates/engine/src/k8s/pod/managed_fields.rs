@@ -70,7 +70,6 @@ impl PastResize {
     }
 }
 
-/// Reads from `metadata.managedFields` what was resized.
 pub(super) fn resized(managed_fields: &[Value]) -> BTreeMap<ResourceHolder, PastResize> {
     let mut found: BTreeMap<ResourceHolder, PastResize> = BTreeMap::new();
     let is_of_resize = |entry: &&Value| entry.get("subresource").and_then(Value::as_str) == Some("resize");
@@ -86,7 +85,6 @@ pub(super) fn resized(managed_fields: &[Value]) -> BTreeMap<ResourceHolder, Past
     found
 }
 
-/// What an entry owns of each container.
 fn containers_in(entry: &Value) -> impl Iterator<Item = (ContainerName, &Value)> {
     ContainerList::ALL.into_iter().flat_map(move |list| {
         let pointer = format!("/fieldsV1/f:spec/f:{}", list.spec_field());

@@ -81,7 +81,6 @@ impl ImageSet {
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     pub api_version: String,
-    /// The owner's kind, such as `ReplicaSet`.
     pub kind: String,
     pub name: String,
     pub uid: Uid,
@@ -103,7 +102,6 @@ pub struct PodSpec {
     pub restart_policy: String,
     /// Seconds between SIGTERM and SIGKILL; the API's default is 30.
     pub termination_grace_period_seconds: Option<i64>,
-    /// The Secrets that the kubelet pulls with.
     #[serde(deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub image_pull_secrets: Vec<NameRef>,
     /// The ServiceAccount; the API's default is `default`.
@@ -145,7 +143,6 @@ pub struct Toleration {
     /// The taint's effect; empty for every one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub effect: String,
-    /// How long a `NoExecute` taint is tolerated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub toleration_seconds: Option<i64>,
     /// Fields of later versions.
@@ -188,9 +185,6 @@ struct Metadata {
 
 impl Pod {
     /// Reads a pod as the API serves it.
-    ///
-    /// # Errors
-    /// When a field that is read here has another type than the API gives it.
     pub fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
         let part = |name: &str| {
             object.get(name).filter(|part| !part.is_null()).cloned().unwrap_or(Value::Object(serde_json::Map::new()))
@@ -203,9 +197,6 @@ impl Pod {
     }
 
     /// Puts a pod together from its metadata, as JSON, and the typed rest.
-    ///
-    /// # Errors
-    /// When the metadata has another shape than the API gives it.
     pub fn from_parts(metadata: Value, mut spec: PodSpec, mut status: PodStatus) -> Result<Self, serde_json::Error> {
         spec.containers.shrink_to_fit();
         spec.init_containers.shrink_to_fit();

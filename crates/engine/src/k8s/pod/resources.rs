@@ -11,11 +11,9 @@ use crate::k8s::names::ContainerName;
 /// The word for the pod where holders are keys of a map; no container can have that name.
 const POD: &str = "(pod)";
 
-/// What has cpu and memory of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum ResourceHolder {
-    /// A container, or an init container.
     Container(ContainerName),
     /// The pod as a whole (`spec.resources`, since 1.34).
     Pod,

@@ -74,7 +74,6 @@ pub struct ContainerStatus {
 }
 
 impl ContainerStatus {
-    /// Returns since when it runs.
     pub fn started_at(&self) -> Option<&str> {
         self.state.running.as_ref()?.started_at.as_deref()
     }

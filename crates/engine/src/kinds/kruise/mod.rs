@@ -57,13 +57,11 @@ pub struct Obstacle {
 #[serde(rename_all = "camelCase")]
 pub enum Course {
     ReplacesPods,
-    /// The change is refused, by its webhook.
     RefusesChange,
     /// It rests on what no manifest shows.
     NotKnown,
 }
 
-/// How a controller updates pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Policy {
     ReCreate,
@@ -78,7 +76,6 @@ type More = fn(&Value, &Value, (Option<Policy>, bool)) -> Vec<Obstacle>;
 
 /// What decides how the controller of a kind updates pods, and with which of it this program does not take its place.
 struct Rules {
-    /// The JSON pointer of the policy.
     policy: &'static str,
     read: fn(&Value) -> Option<Policy>,
     /// The sentence about a policy that is not known.
@@ -191,7 +188,6 @@ impl Rules {
         self.is_paused(object) || self.partition(object).is_some()
     }
 
-    /// A partition that leaves pods unchanged.
     fn partition(&self, object: &Value) -> Option<String> {
         match self.field(object, "partition") {
             Some(Value::Number(number)) if number.as_u64() != Some(0) => Some(number.to_string()),
@@ -236,7 +232,6 @@ fn obstacle(path: impl Into<String>, course: Course, because: impl Into<String>)
     Obstacle { path: path.into(), course, because: because.into() }
 }
 
-/// How many paths of a template are named.
 const MAX_NAMED: usize = 100;
 
 /// Of very many the first are named, and the others counted.

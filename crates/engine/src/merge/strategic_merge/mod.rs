@@ -69,9 +69,7 @@ impl Error {
 /// deleted. A null in `modified` deletes the field. What `current` has beyond both stays.
 ///
 /// Upstream: `CreateThreeWayMergePatch` with `overwrite`, as called by kubectl's `pkg/cmd/apply/patcher.go`.
-///
-/// # Errors
-/// If an object is not a map, or a list to be merged has elements of mixed types or without their merge key.
+/// It is an error if an object is not a map, or a list to be merged has elements of mixed types or without their merge key.
 pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, schema: Schema) -> Result<Value, Error> {
     let empty = Map::new();
     let original = original.map_or(Ok(&empty), map_of)?;
@@ -87,10 +85,8 @@ pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, sc
 /// `$patch: merge` is refused, as upstream.
 ///
 /// Upstream: `StrategicMergeMapPatch`.
-///
-/// # Errors
-/// If the object or the patch is not a map, a directive is malformed or contradicts the patch, or a list to be merged has
-/// elements of mixed types or without their merge key.
+/// It is an error if the object or the patch is not a map, a directive is malformed or contradicts the patch, or a list to be
+/// merged has elements of mixed types or without their merge key.
 pub fn apply(current: &Value, patch: &Value, schema: Schema) -> Result<Value, Error> {
     let merge = Merge { rule: Field::whole(schema), target: Target::Object, path: "" };
     merge.maps(map_of(current)?.clone(), map_of(patch)?.clone()).map(Value::Object)

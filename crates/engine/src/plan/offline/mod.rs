@@ -41,10 +41,8 @@ use unasked::Unasked;
 /// How much a plan may report: reasons, warnings, containers, labels and annotations of all its workloads together.
 const MAX_ROWS: usize = 30_000;
 
-/// Says why two sets of manifests cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OfflineError {
-    /// One side has two manifests of one workload.
     #[error("{workload} is given twice in the {side} manifests: with and without namespace {namespace}")]
     Twice {
         workload: String,
@@ -63,9 +61,6 @@ pub enum OfflineError {
 ///
 /// Workloads are paired by kind, namespace and name; `namespace` is that of manifests that name none. One that only
 /// `new` has, or only `old`, changes no pod in place: its plan has nothing to do and a warning that says so.
-///
-/// # Errors
-/// When one side has a workload twice, or there is more to report than a plan can.
 pub fn compare<M: Written>(
     old: &[M],
     new: &[M],
@@ -127,12 +122,11 @@ pub fn build(reference: &WorkloadRef, old: &Value, new: &Value, options: &Option
     let kind = reference.kind;
     let mut reasons = Vec::new();
     let (live, desired) = stored(kind, old, new, &mut reasons);
+    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
     if let Some(foresee) = kind.spec().foresee {
-        let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
         let nothing = bare(reference, desired.clone(), BTreeSet::new(), options);
         return by_controller::plan(nothing, (&workload, &desired), (foresee, options), reasons);
     }
-    let workload = Workload { reference: reference.clone(), uid: Uid::default(), object: live };
     reasons.extend(rules::claims_refused(&workload, &desired));
     let (immutable, other) = rules::outside(kind, &workload.object, &desired);
     let template = template_of(kind, &desired);
@@ -194,7 +188,6 @@ pub fn new(reference: &WorkloadRef, manifest: &Value, options: &Options) -> Work
     alone(reference, manifest, Warning::WorkloadAdded, options)
 }
 
-/// A workload that only one side has.
 fn alone(reference: &WorkloadRef, object: &Value, warning: Warning, options: &Options) -> WorkloadPlan {
     let object = reference.kind.defaults().fill(&written(object));
     bare(reference, object, BTreeSet::from([warning]), options)

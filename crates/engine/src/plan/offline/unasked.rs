@@ -27,7 +27,6 @@ use crate::value::image::ImageReference;
 
 /// A change of a workload, before anybody asks a cluster.
 pub(super) struct Unasked<'a> {
-    /// The older manifest as the server would store it.
     pub(super) workload: &'a Workload,
     pub(super) template: &'a Value,
     pub(super) change: &'a Change,
@@ -40,7 +39,6 @@ impl Unasked<'_> {
         self.containers.iter().filter(|plan| plan.restarts() > 0).map(|plan| &plan.container)
     }
 
-    /// Returns the pod that the older template makes.
     fn pod(&self) -> Result<Pod, serde_json::Error> {
         Pod::from_object(self.workload.template())
     }

@@ -13,11 +13,9 @@ use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::value::quantity::Quantity;
 
-/// A pod whose cpu or memory changes.
 pub(super) struct Resized<'a> {
     before: &'a Pod,
     after: Pod,
-    /// The containers that restart with the change.
     restarting: Vec<&'a ContainerName>,
 }
 

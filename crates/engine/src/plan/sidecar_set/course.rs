@@ -114,7 +114,6 @@ pub(super) fn is_hot(sidecar: &Value) -> bool {
     text(sidecar, "/upgradeStrategy/upgradeType") == "HotUpgrade"
 }
 
-/// Returns the names that a sidecar has in pods.
 pub(super) fn names_in_pods(sidecar: &Value) -> Vec<ContainerName> {
     let name = text(sidecar, "/name");
     let names = if is_hot(sidecar) { ["-1", "-2"].as_slice() } else { &[""] };

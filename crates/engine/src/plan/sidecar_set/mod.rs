@@ -105,7 +105,6 @@ fn hot(set: &Value) -> impl Iterator<Item = String> {
     })
 }
 
-/// Builds the plan of a SidecarSet.
 pub(super) fn build(intent: &Intent, live: &Snapshot, options: &Options) -> WorkloadPlan {
     let (mut reasons, mut warnings) = (super::build::denied(live), Vec::new());
     let wanted = wanted(intent, live, &mut reasons, &mut warnings);
@@ -196,7 +195,6 @@ fn wanted(intent: &Intent, live: &Snapshot, reasons: &mut Vec<Reason>, warnings:
     wanted
 }
 
-/// The containers with their images, and where they are.
 fn images(set: &Value) -> impl Iterator<Item = (ContainerList, usize, &str, &str)> {
     ContainerList::ALL.into_iter().flat_map(move |list| {
         let containers = set.pointer(&format!("/spec/{}", list.spec_field())).and_then(Value::as_array);

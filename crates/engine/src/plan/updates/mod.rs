@@ -39,7 +39,6 @@ pub struct WorkloadUpdates {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
     pub id: RolloutId,
-    /// What it changed, and how it ended.
     pub course: Course,
     /// Who began it: the user as the server knows it. Pods do not record it.
     pub who: Option<String>,
@@ -54,7 +53,6 @@ pub struct Update {
     pub fields: FieldChanges,
 }
 
-/// What an update changed, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Course {
     /// The owner's template and its pods: it has ended with this result.
@@ -70,15 +68,9 @@ pub enum Course {
     },
     /// The owner's template and pods, whose lock or history was removed: how it ended is not recorded. These pods have the
     /// record.
-    Unrecorded {
-        /// By name.
-        pods: Vec<String>,
-    },
+    Unrecorded { pods: Vec<String> },
     /// Pods alone; how it ended is not recorded. These pods have the record.
-    PodsOnly {
-        /// By name.
-        pods: Vec<String>,
-    },
+    PodsOnly { pods: Vec<String> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -25,7 +25,6 @@ struct Warnings<'a> {
     context: &'a Context<'a>,
     pods: &'a [(PodPlan, &'a Pod)],
     containers: &'a [ContainerPlan],
-    /// The pods that would be patched.
     updated: Vec<(&'a PodPlan, &'a Pod)>,
     found: BTreeSet<Warning>,
 }

@@ -11,7 +11,6 @@ use crate::kinds::WorkloadKind;
 use crate::plan::pods::SIDECARS_RESTART;
 use crate::plan::{self, ContainerPlan, WorkloadPlan};
 
-/// What a change does to running pods.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// The container restarts, its pod stays.
@@ -52,7 +51,6 @@ impl Effect {
     }
 }
 
-/// What the change at one path means.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
     /// The path from the object's root, list elements by name: `spec.template.spec.containers[side].image`.

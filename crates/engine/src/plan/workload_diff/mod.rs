@@ -27,13 +27,11 @@ use crate::plan::assemble::{Objects, assemble};
 use crate::plan::build::of_manifest;
 use crate::plan::{Options, WorkloadPlan};
 
-/// The difference that a change makes to one workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadDiff {
     pub workload: WorkloadRef,
     /// The live object, without what no user wrote; keys in reading order.
     pub before: Value,
-    /// The same after the change.
     pub after: Value,
     /// What the changed fields mean for running pods.
     pub marks: Vec<Mark>,
@@ -71,9 +69,6 @@ pub fn added(workload: &WorkloadRef, manifest: &Value) -> WorkloadDiff {
 }
 
 /// Returns the live object with other images in its template, or in itself where it is a pod.
-///
-/// # Errors
-/// As [`new_images::put`].
 pub fn with_images(live: &Workload, images: &Images) -> Result<Value, Vec<Reason>> {
     let mut object = live.object.clone();
     let spec = format!("{}/spec", live.reference.kind.template_pointer());

@@ -32,7 +32,6 @@ pub const MOST_MOMENTS: usize = 30;
 /// The reason of a pod that only timed out.
 pub const LATE: &str = "TimedOut";
 
-/// What is known about a rollout that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureReport {
@@ -69,15 +68,11 @@ pub struct FailedPod {
     pub failed_before: Option<String>,
     /// Its last words; `None` where no container of the new image started, or they could not be read.
     pub log: Option<Log>,
-    /// The newest events, oldest first.
     pub events: Vec<Event>,
-    /// What was seen of it during the rollout.
     pub time_line: Vec<Moment>,
-    /// What could not be read, and why.
     pub not_read: Vec<String>,
 }
 
-/// The end of a container's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Log {
@@ -103,14 +98,12 @@ pub struct Moment {
     pub phase: UpdatePhase,
 }
 
-/// What was read about one pod, for [`FailedPod::of`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
     pub pod: Option<Pod>,
     /// The end of the log of [`wanted_log`].
     pub log: Option<(Instance, String)>,
     pub events: Vec<Event>,
-    /// What could not be read, and why.
     pub not_read: Vec<String>,
 }
 
@@ -173,7 +166,6 @@ pub fn wanted_log(pod: &Pod, name: &ContainerName) -> Option<Instance> {
 }
 
 impl FailedPod {
-    /// Puts together what is known of a pod.
     pub fn of(end: &PodEnd, findings: Findings, time_line: Vec<Moment>) -> Self {
         let Findings { pod, log, events, not_read } = findings;
         let container = match (&pod, &end.phase) {

@@ -52,7 +52,6 @@ pub enum Drain {
     Drainable(DrainGoal),
     /// It has Services, and neither a label nor a readiness gate can be used.
     NotDrainable {
-        /// The Services that select the pod.
         services: Vec<String>,
         why: NotDrainable,
     },
@@ -84,7 +83,6 @@ pub struct NeededLabel {
     pub need: Need,
 }
 
-/// What a label is needed for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
     /// A controller of Kubernetes writes or reads it.
@@ -95,7 +93,6 @@ pub enum Need {
     Budget(String),
     /// Somebody else's selector, as `kind/name`.
     Selected(String),
-    /// The rollout itself changes it.
     Changes,
     /// A container reads it into its environment when it is made.
     Environment(String),
@@ -111,7 +108,6 @@ pub struct LabelUsers<'a> {
     /// Other objects of the namespace with a `spec.selector` or `spec.podSelector` for pods: workloads that are not the
     /// owner, NetworkPolicies.
     pub others: &'a [Value],
-    /// The labels that the rollout changes.
     pub changes: &'a MetadataChange,
     /// The server's words where the caller may not write the status of pods: then no gate can be used.
     pub status_denied: Option<&'a str>,

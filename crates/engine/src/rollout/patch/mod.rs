@@ -17,18 +17,16 @@ pub use crate::k8s::operations::PodPart;
 use crate::k8s::pod::{ContainerStatus, Pod};
 use crate::state::record::{ContainerRecord, FencingToken, LaterChange, ResizeRecord, UPDATE_ANNOTATION, UpdateRecord};
 use crate::state::{evidence, starts};
+use crate::value::is_default;
 
 pub use drained::{drain_patch, gate_off_patch, restore_patch};
 
-/// A JSON patch of one pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodPatch {
-    /// The pod, by name and uid.
     pub key: PodKey,
     pub operations: JsonPatch,
     pub field_manager: String,
-    /// Of which part of the pod.
-    #[serde(default, skip_serializing_if = "PodPart::is_pod")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub part: PodPart,
 }
 
@@ -41,13 +39,11 @@ pub struct NewImage {
 /// What one patch of a pod sets, and what its record says besides.
 #[derive(Debug, Clone, Default)]
 pub struct ImageStep {
-    /// The images that are set now.
     pub images: Vec<NewImage>,
     /// Those of the same update that are set by later patches.
     pub later: Vec<NewImage>,
     /// `--after-pod` is to run once the pod is done.
     pub owes_after_pod: bool,
-    /// The owner's template is changed too.
     pub durable: bool,
 }
 
@@ -176,8 +172,7 @@ pub fn resize_patch(pod: &Pod, fields: &FieldChanges, field_manager: &str) -> Po
 
 /// The tests that hold every patch to exactly the pod that was read.
 fn guarded(pod: &Pod) -> Operations {
-    let mut operations = Operations::default();
-    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    let mut operations = Operations::of(pod);
     match pod.owners.iter().position(|owner| owner.controller) {
         Some(index) => {
             let index = index.to_string();
@@ -288,8 +283,7 @@ impl Operations {
 pub fn after_pod_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
     let record = UpdateRecord::complete(pod).filter(|record| record.owes_after_pod)?;
     let record = UpdateRecord { owes_after_pod: false, ..record };
-    let mut operations = Operations::default();
-    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    let mut operations = Operations::of(pod);
     operations.record(Some(&record));
     Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }
@@ -302,8 +296,7 @@ pub fn taken_over_patch(pod: &Pod, by: &FencingToken, field_manager: &str) -> Op
     if record.taken_over.as_ref() == Some(by) {
         return None;
     }
-    let mut operations = Operations::default();
-    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    let mut operations = Operations::of(pod);
     operations.record(Some(&UpdateRecord { taken_over: Some(by.clone()), ..record }));
     Some(patch_of(pod, operations, PodPart::Pod, field_manager))
 }

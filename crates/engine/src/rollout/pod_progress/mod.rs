@@ -51,7 +51,6 @@ pub(super) fn left_to_the_kubelet(context: TurnContext<'_>, goal: &PodGoal, pod:
     (is_left && (deferred || why.is_some())).then(|| UpdatePhase::Left { why, node: pod.spec.node_name.clone() })
 }
 
-/// The pod that is judged, with its goal.
 #[derive(Clone, Copy)]
 struct PodJudge<'a> {
     context: TurnContext<'a>,
@@ -291,7 +290,6 @@ fn not_asked_yet(run: &PodRun) -> UpdatePhase {
     UpdatePhase::Failing(failure_of_pod("TooManyTries", message))
 }
 
-/// What somebody else has set meanwhile.
 fn conflict(progress: &[(ContainerName, ContainerProgress)]) -> Option<UpdatePhase> {
     progress.iter().find_map(|(container, progress)| {
         let ContainerProgress::Conflict(image) = progress else { return None };

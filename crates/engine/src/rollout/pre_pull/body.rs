@@ -195,10 +195,8 @@ fn label_value(id: &RolloutId) -> String {
 
 // What the status of a pull pod means, container by container. Its phase says nothing: no container ever runs.
 
-/// How far the pull of one image is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PullState {
-    /// The image is on the node.
     Pulled {
         /// The `imageID`, as the runtime reports it; `None` where the container could not even be created.
         image_id: Option<String>,

@@ -20,7 +20,7 @@ use crate::k8s::pod::Pod;
 use crate::rollout::patch::NewImage;
 use crate::value::image::{ImageReference, same_image};
 use crate::value::json_path::text;
-use crate::value::words;
+use crate::value::{is_default, words};
 
 pub use body::{
     NO_COMMAND, PROCESS_ANNOTATION, PULL_LABEL, PullState, is_left_behind, is_pull_pod, judge, process_of, pull_pod,
@@ -51,7 +51,6 @@ pub struct NodeImages {
 }
 
 impl NodeImages {
-    /// Reads a node as the API serves it.
     pub fn of(node: &Value) -> Self {
         let list = |pointer: &str| node.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
         let is_ready = |condition: &Value| text(condition, "/type") == "Ready" && text(condition, "/status") == "True";
@@ -81,13 +80,11 @@ impl NodeImages {
 pub struct Pull {
     /// The node; empty for a pod that has none yet: the kubelet that gets it pulls before it starts anything.
     pub node: String,
-    /// The names of the `imagePullSecrets`.
     pub secrets: Vec<String>,
     /// The ServiceAccount: pull credentials may be its own. Its token is not mounted.
     pub service_account: String,
-    /// The images, each once.
     pub images: Vec<ImagePull>,
-    #[serde(default, skip_serializing_if = "PullAsks::is_little")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub asks: PullAsks,
 }
 
@@ -104,13 +101,6 @@ pub enum PullAsks {
     Enough,
 }
 
-impl PullAsks {
-    fn is_little(&self) -> bool {
-        *self == Self::Little
-    }
-}
-
-/// One image and the policy to pull it by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImagePull {
@@ -150,7 +140,6 @@ impl Pull {
     }
 }
 
-/// Whether the server takes a pull pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PullAnswer {
     Taken,
@@ -164,7 +153,6 @@ pub fn images_of(pulls: &[Pull]) -> String {
     images.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// Which nodes have to pull what.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lacking {
     /// One pod for each, see [`pull_pod`]; in the order of the nodes' names.

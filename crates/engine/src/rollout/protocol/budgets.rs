@@ -32,11 +32,9 @@ pub(crate) struct Budgets {
     forbidden: Option<Option<String>>,
 }
 
-/// What the budgets allow for one more pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Allowed {
     Yes,
-    /// They were not read lately enough.
     Unread,
     /// The budget that forbids it, and why, in words.
     No(String),

@@ -49,18 +49,15 @@ pub(super) enum Effect {
     Act(RequestSource, Action),
     Say(Notice),
     Add(Arc<PodGoal>),
-    /// The pod at this position enters a phase.
     Phase(usize, UpdatePhase),
     Sent(usize, Sent),
     Request(usize, RequestState),
     Goal(usize, Arc<PodGoal>),
-    /// It is judged in the next turn.
     Wake(usize),
     /// Whether the end waits for pods that came in place of others.
     WaitForReplacements(bool),
 }
 
-/// What a protocol wants, in this order.
 #[derive(Debug, Default)]
 #[must_use]
 pub(super) struct Effects(pub(super) Vec<Effect>);

@@ -66,7 +66,6 @@ pub(crate) struct Pulls {
     /// Writes whose answers are outstanding.
     under_way: usize,
     began: Option<Now>,
-    /// One for each pull of the goal.
     runs: Vec<PullRun>,
     /// What the namespace has room for, once it has refused more.
     room: Option<Room>,
@@ -84,7 +83,6 @@ pub(crate) struct Pulls {
     over: bool,
 }
 
-/// What this run has done for one pull.
 #[derive(Debug, Clone, Default)]
 struct PullRun {
     name: String,
@@ -94,7 +92,6 @@ struct PullRun {
     /// Since when an image reports a failure that may heal.
     failing: BTreeMap<String, Now>,
     is_reported: bool,
-    /// Its node is done with.
     is_settled: bool,
 }
 
@@ -205,7 +202,6 @@ impl Pulls {
     }
 }
 
-/// Returns the create of the pod that pulls.
 pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     let deadline = u32::try_from(goal.policy().timeout().as_secs()).unwrap_or(300).saturating_add(60);
     let mut pod = pull_pod(goal.id(), &goal.workload, pull, deadline);

@@ -29,7 +29,6 @@ struct Note {
     not_before: Option<Now>,
 }
 
-/// What is kept of the notes that are written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fencing {
     notes: BTreeMap<PodKey, Note>,

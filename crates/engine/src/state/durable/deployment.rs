@@ -431,7 +431,6 @@ fn is_history_copied(owner: &Owner<'_>) -> bool {
     is_observed(owner) || owner.owned.iter().any(knows)
 }
 
-/// The controller has copied the lock to ReplicaSets.
 fn remove_copy(owner: &Owner<'_>) -> Option<ObjectWrite> {
     let is_ours = |set: &&Value| matches!(Lock::of(set), Ok(Some(lock)) if lock.rollout.id == owner.ours.rollout.id);
     let copy = owner.owned.iter().find(is_ours)?;

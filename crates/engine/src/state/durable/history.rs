@@ -11,7 +11,6 @@ use crate::state::outcome::EndResult;
 
 pub const HISTORY_ANNOTATION: &str = "kubectl-inplace.io/history";
 
-/// The same key as JSON pointers have it.
 pub const HISTORY_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1history";
 
 /// Reported for a rollout that another run has aborted, or is on its way back with.
@@ -22,10 +21,8 @@ pub const KEPT: usize = 10;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryEntry {
-    /// What it changed, and who began it.
     #[serde(flatten)]
     pub rollout: Rollout,
-    /// When it ended (RFC 3339).
     pub ended: String,
     /// Who ended it, where that was somebody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]

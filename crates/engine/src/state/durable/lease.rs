@@ -16,7 +16,6 @@ use crate::value::duration;
 
 pub const RENEWED_LABEL: &str = "kubectl-inplace.io/beat";
 
-/// The same key as JSON pointers have it.
 pub const BEAT_POINTER: &str = "/metadata/labels/kubectl-inplace.io~1beat";
 
 /// A sign of life is given this often: none of a rollout that ends sooner.
@@ -74,7 +73,6 @@ pub enum ProcessState {
     Gone,
 }
 
-/// Whether a run is active.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeaseState {
     /// It says itself that it has ended.
@@ -86,8 +84,10 @@ pub enum LeaseState {
     /// It has given no sign of life for this long.
     Silent(Duration),
     /// No renewal for this long, though the process exists on this machine.
-    Stalled { silent: Duration, stopped: bool },
-    /// It cannot be known, and why.
+    Stalled {
+        silent: Duration,
+        stopped: bool,
+    },
     Unknown(&'static str),
 }
 
@@ -140,7 +140,6 @@ impl LeaseState {
         }
     }
 
-    /// Returns the word that stands for it in JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Ended => "ended",
@@ -161,7 +160,6 @@ fn time(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
 
-/// Returns the label of an object.
 pub fn renewal_of(object: &Value) -> Option<&str> {
     object.pointer(BEAT_POINTER).and_then(Value::as_str)
 }

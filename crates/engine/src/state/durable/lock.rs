@@ -14,10 +14,8 @@ pub use crate::k8s::metadata::ROLLOUT_ANNOTATION;
 /// What `kubectl rollout history` shows beside a revision.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 
-/// The same key as JSON pointers have it.
 pub const CAUSE_POINTER: &str = "/metadata/annotations/kubernetes.io~1change-cause";
 
-/// The same key as JSON pointers have it.
 pub const ROLLOUT_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1rollout";
 
 words! {
@@ -44,7 +42,6 @@ impl LockState {
     }
 }
 
-/// The annotation's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lock {
@@ -66,10 +63,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Reads the lock of an owner: `None` when there is none, the text as the error when this program cannot read it.
-    ///
-    /// # Errors
-    /// When the annotation cannot be read: written by another version, or edited.
+    /// Reads the lock of an owner: `None` when there is none, the text as the error when this program cannot read it, since
+    /// another version wrote it or somebody edited it.
     pub fn of(object: &Value) -> Result<Option<Self>, String> {
         match Self::text_of(object) {
             None => Ok(None),
@@ -88,7 +83,6 @@ impl Lock {
         object.pointer(ROLLOUT_POINTER).and_then(Value::as_str)
     }
 
-    /// Returns the user who holds it.
     pub fn held_by(&self) -> &str {
         self.lease.as_ref().map_or(&self.rollout.who, |lease| &lease.who)
     }

@@ -119,7 +119,6 @@ impl OwnerChange {
 pub struct OwnerView {
     /// The owner; `None` when there is none of its name.
     pub object: Option<Value>,
-    /// The ReplicaSets or ControllerRevisions that it controls.
     pub owned: Vec<Value>,
     /// The server's time of the read (RFC 3339), where the answer had it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,8 +203,7 @@ pub fn released(
     entries.extend(ended);
     let history = (!entries.is_empty()).then(|| history::to_text(&entries));
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, history)]);
-    let patch = if lease::renewal_of(object).is_some() { patch.label(&[(RENEWED_LABEL, None)]) } else { patch };
-    let patch = without_ownership(object, patch);
+    let patch = without_ownership(object, patch.without_label(RENEWED_LABEL));
     let patch = match freed {
         Some((field, value)) => patch.set(field, value),
         None => patch,

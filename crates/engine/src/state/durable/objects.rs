@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::k8s::names::Uid;
 use crate::kinds::WorkloadKind;
+use crate::value::json_path::text;
 
 /// The kinds of objects that a durable rollout writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -16,7 +17,6 @@ pub enum ObjectKind {
     Workload(WorkloadKind),
     /// A revision of a StatefulSet or DaemonSet.
     ControllerRevision,
-    /// OpenKruise's ContainerRecreateRequest.
     RecreateRequest,
 }
 
@@ -32,13 +32,8 @@ pub struct ObjectKey {
 
 impl ObjectKey {
     pub fn of(kind: ObjectKind, object: &Value) -> Self {
-        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        Self {
-            kind,
-            namespace: text("/metadata/namespace").into(),
-            name: text("/metadata/name").into(),
-            uid: text("/metadata/uid").into(),
-        }
+        let field = |name: &str| text(object, &format!("/metadata/{name}"));
+        Self { kind, namespace: field("namespace").into(), name: field("name").into(), uid: field("uid").into() }
     }
 }
 
@@ -95,7 +90,6 @@ impl StepName {
         self.words().0
     }
 
-    /// Says in the past tense what was done.
     pub fn done(self) -> &'static str {
         self.words().1
     }
@@ -136,7 +130,6 @@ pub(super) struct Guarded<'a> {
 }
 
 impl<'a> Guarded<'a> {
-    /// Begins with the uid.
     pub(super) fn of(kind: ObjectKind, object: &'a Value) -> Self {
         let key = ObjectKey::of(kind, object);
         let mut patch = Self { object, key, operations: Vec::new() };
@@ -184,9 +177,14 @@ impl<'a> Guarded<'a> {
         self.set_keys("/metadata/annotations", values)
     }
 
-    /// The same for labels.
     pub(super) fn label(self, values: &[(&str, Option<String>)]) -> Self {
         self.set_keys("/metadata/labels", values)
+    }
+
+    /// The sign of life is removed with its lock. One that comes meanwhile fails the test.
+    pub(super) fn without_label(self, key: &str) -> Self {
+        let is_there = self.object.pointer("/metadata/labels").is_some_and(|labels| labels.get(key).is_some());
+        if is_there { self.label(&[(key, None)]) } else { self }
     }
 
     fn set_keys(mut self, of: &str, values: &[(&str, Option<String>)]) -> Self {

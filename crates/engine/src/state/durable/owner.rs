@@ -25,10 +25,7 @@ pub enum OwnLock {
     ///
     /// Storing it raises the owner's generation, and so does any write that removes template and lock again: as long as
     /// the generation was raised once at the most, it was not stored.
-    Unclear {
-        /// The owner's generation before the write.
-        generation: i64,
-    },
+    Unclear { generation: i64 },
     /// It stood on the owner.
     Held,
     /// This run has recorded the end, and removed it.
@@ -67,7 +64,6 @@ impl OwnLock {
 /// An owner as it was read, and everything else that the next step is decided from.
 #[derive(Debug)]
 pub struct Owner<'a> {
-    /// The lock that this run writes and tests.
     pub(super) ours: &'a Lock,
     pub(super) change: &'a OwnerChange,
     pub(super) kind: WorkloadKind,
@@ -80,7 +76,6 @@ pub struct Owner<'a> {
     pub(super) found: Result<Option<Lock>, ()>,
     /// The end of this rollout in the history. The owner's lock may then be an older one, which came back.
     pub(super) entry: Option<HistoryEntry>,
-    /// The server's time of the read.
     now: Option<&'a str>,
     ended: &'a str,
     pub(super) field_manager: &'a str,
@@ -117,7 +112,6 @@ impl<'a> Owner<'a> {
         owner
     }
 
-    /// Adds what the run knows of its own lock.
     #[must_use]
     pub fn knowing(self, own_lock: OwnLock) -> Self {
         Self { own_lock, ..self }
@@ -166,12 +160,10 @@ impl<'a> Owner<'a> {
         self.ours.rollout.direction == Direction::Back
     }
 
-    /// The template that this run leads to.
     pub(super) fn target(&self) -> &'a Value {
         self.change.target(self.ours.rollout.direction)
     }
 
-    /// The template that this run leads away from.
     pub(super) fn source(&self) -> &'a Value {
         self.change.target(self.ours.rollout.direction.reversed())
     }
@@ -223,7 +215,7 @@ impl<'a> Owner<'a> {
         // Without a lock to test, a late write could meet an owner in its old state: the history differs.
         let patch = self.patch().test(history::HISTORY_POINTER);
         let patch = patch.set("/spec/template", Some(self.target().clone())).annotate(&annotations);
-        self.without_beat(patch)
+        patch.without_label(RENEWED_LABEL)
     }
 
     /// The lock of this run with the time of this read, the first sign of life.
@@ -231,14 +223,6 @@ impl<'a> Owner<'a> {
         let lock = self.ours.clone();
         let lease = lock.lease.map(|lease| Lease { since: self.now.map(str::to_owned), ..lease });
         Lock { lease, ..lock }
-    }
-
-    /// The sign of life is removed with its lock. One that comes meanwhile fails the test.
-    fn without_beat(&self, patch: Guarded<'a>) -> Guarded<'a> {
-        match renewal_of(self.object) {
-            Some(_) => patch.label(&[(RENEWED_LABEL, None)]),
-            None => patch,
-        }
     }
 
     /// The last write: the history is written and the lock is removed, in one patch. `left` is the update strategy that
@@ -253,7 +237,7 @@ impl<'a> Owner<'a> {
             entries.push(entry);
         }
         let annotations = [(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, Some(history::to_text(&entries)))];
-        self.without_ownership(self.without_beat(self.patch().annotate(&annotations)))
+        self.without_ownership(self.patch().annotate(&annotations).without_label(RENEWED_LABEL))
     }
 
     /// The next server-side apply of another image would report a conflict with the manager of our patches.
@@ -268,7 +252,6 @@ impl<'a> Owner<'a> {
 
 // What several tables have in common: when a step is done, and what it writes.
 
-/// This run's lock is on it.
 pub(super) fn has_own_lock(owner: &Owner<'_>) -> bool {
     owner.lock().is_some_and(|lock| lock.is_same_run(owner.ours))
 }
@@ -289,7 +272,7 @@ pub(super) fn take_lock(owner: &Owner<'_>) -> ObjectWrite {
         Some(field) => patch.test(field),
         None => patch,
     };
-    owner.without_beat(patch.annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))])).write()
+    patch.annotate(&[(ROLLOUT_ANNOTATION, Some(lock.to_text()))]).without_label(RENEWED_LABEL).write()
 }
 
 pub(super) fn is_observed(owner: &Owner<'_>) -> bool {
@@ -311,5 +294,5 @@ pub(super) fn has_remains(owner: &Owner<'_>) -> bool {
 }
 
 pub(super) fn remove_remains(owner: &Owner<'_>) -> ObjectWrite {
-    owner.without_beat(owner.patch().annotate(&[(ROLLOUT_ANNOTATION, None)])).write()
+    owner.patch().annotate(&[(ROLLOUT_ANNOTATION, None)]).without_label(RENEWED_LABEL).write()
 }

@@ -8,10 +8,8 @@ use super::owner::Owner;
 use super::text;
 use crate::change::template::TemplateDiff;
 use crate::change::{self, Change, Difference, same};
-use crate::kinds;
-use crate::kinds::CONTROLLER_REVISION_HASH;
+use crate::kinds::{self, RevisionLabel, Revisions};
 
-/// Returns the template that a ControllerRevision holds.
 pub fn template_of(revision: &Value) -> Value {
     let mut template = revision.pointer("/data/spec/template").cloned().unwrap_or(Value::Null);
     if let Some(template) = template.as_object_mut() {
@@ -33,15 +31,12 @@ pub fn number_of(revision: &Value) -> Option<i64> {
 }
 
 pub fn name_of(revision: &Value) -> &str {
-    revision.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+    text(revision, "/metadata/name")
 }
 
 /// Returns the value of the pods' label.
 pub fn hash_of(revision: &Value) -> &str {
-    revision
-        .pointer("/metadata/labels")
-        .and_then(|labels| labels.get(CONTROLLER_REVISION_HASH)?.as_str())
-        .unwrap_or_default()
+    Revisions::ControllerRevisions(RevisionLabel::Hash).hash_of(revision)
 }
 
 /// Returns the revision of a pod's label: by its name or, for a DaemonSet, by its hash.

@@ -14,6 +14,7 @@ use crate::k8s::workload::Workload;
 use crate::state::hook::{HookPhase, Hooks};
 use crate::state::outcome::EndResult;
 use crate::state::policy::Policy;
+use crate::value::is_default;
 
 /// How the outgoing template stays in a Deployment's history.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -25,15 +26,8 @@ pub enum HistoryStep {
     Swap(RevisionRef),
     /// `revisionHistoryLimit` is 0: it is forgotten.
     Forget,
-    /// The controller keeps it by itself.
     #[default]
     ByController,
-}
-
-impl HistoryStep {
-    fn is_by_controller(&self) -> bool {
-        *self == Self::ByController
-    }
 }
 
 /// A revision, and the ReplicaSet or ControllerRevision that holds it.
@@ -91,8 +85,7 @@ pub struct Rollout {
     /// The revision that is left; `None` for kinds without revisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outgoing: Option<RevisionRef>,
-    /// How the outgoing template stays in the history.
-    #[serde(default, skip_serializing_if = "HistoryStep::is_by_controller")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub history: HistoryStep,
     /// A ControllerRevision that held the new template before: not ours to delete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +96,7 @@ pub struct Rollout {
     /// When the run that began it runs a command around each pod: the commands themselves are never written down.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub hooks: BTreeSet<HookPhase>,
-    #[serde(default, skip_serializing_if = "Policy::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Policy,
     /// The unfinished rollouts whose place it took: they are written into the history with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -188,7 +181,6 @@ impl Rollout {
         workload.reference.kind.has_partition() && strategy.is_some_and(is_below)
     }
 
-    /// Returns whether it is about that pod.
     pub fn chooses(&self, pod: &PodKey) -> bool {
         self.only.is_empty() || self.only.contains(&pod.name)
     }
@@ -203,7 +195,6 @@ impl Rollout {
         Some((image, in_pods.as_deref().unwrap_or(image)))
     }
 
-    /// Returns what changes, in the direction of the rollout.
     pub fn directed(&self) -> Change {
         match self.direction {
             Direction::Forward => self.change.clone(),

@@ -12,7 +12,6 @@ use crate::k8s::metadata;
 use crate::kinds::is_paused;
 use crate::state::outcome::EndResult;
 
-/// What the owner's side of a rollout needs next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// Why the rollout is superseded, or another run's: what is left to do only removes what it has changed.
@@ -76,7 +75,6 @@ pub(super) const fn each(name: StepName, left: fn(&Owner<'_>) -> Option<ObjectWr
     Step { is_done: |_| false, act: Act::Each(name, left) }
 }
 
-/// The owner's controller has to catch up.
 pub(super) const fn wait(what: &'static str, is_done: fn(&Owner<'_>) -> bool) -> Step {
     Step { is_done, act: Act::Wait(what) }
 }

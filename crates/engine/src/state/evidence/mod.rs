@@ -31,7 +31,6 @@ pub enum Baseline {
     Unknown,
 }
 
-/// What is known of a running container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
     /// It was created after the image was set, by a kubelet that knew it.
@@ -263,7 +262,6 @@ pub fn down_since(pod: &Pod, name: &ContainerName, id: &RolloutId) -> Option<Str
     known.down_since.clone().or_else(first_stop)
 }
 
-/// Returns the container that has ended last.
 pub fn last_ended(status: &ContainerStatus) -> Option<&Terminated> {
     status.state.terminated.as_ref().or(status.last_state.terminated.as_ref())
 }
@@ -324,7 +322,6 @@ pub fn has_stayed(pod: &Pod, status: &ContainerStatus, now: &str) -> bool {
     started_at.is_some() && seconds.zip(stayed).is_some_and(|(seconds, stayed)| stayed >= seconds)
 }
 
-/// Whether the kubelet has seen the pod's present spec.
 pub fn has_seen(pod: &Pod) -> bool {
     pod.generation.is_some() && pod.status.observed_generation >= pod.generation
 }

@@ -262,7 +262,6 @@ pub struct ImagePair {
     pub repository: Option<String>,
     /// Where there is a common repository: the tag, `@digest`, or `tag@digest` of the first image. Else its whole text.
     pub from: String,
-    /// The same of the second image.
     pub to: String,
 }
 

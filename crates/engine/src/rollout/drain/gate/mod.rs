@@ -23,7 +23,6 @@ use crate::value::in_brackets;
 /// The reason in a gate's condition while this program has turned it off: a `False` with another reason is not ours.
 pub const GATE_REASON: &str = "KubectlInplace";
 
-/// The message beside it.
 pub const GATE_MESSAGE: &str = "out of its Services for an update in place; set back to True afterwards";
 
 /// Gates of controllers that are known, by their beginnings: those of load balancers, and of OpenKruise.
@@ -38,7 +37,6 @@ const RESERVED: [&str; 8] = [
     "KruisePodReady",
 ];
 
-/// What the condition of a drained gate says now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GateState {
     /// `True`: not off yet, or on again.
@@ -59,11 +57,9 @@ pub struct RefusedGate {
 /// Why a gate is left alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateRefusal {
-    /// It belongs to a known controller.
     Reserved,
     /// This Service lists pods that are not ready (`publishNotReadyAddresses`).
     Ignored(String),
-    /// Its condition is not `True` now.
     NotTrue,
     /// `managedFields` do not say who has written its condition.
     WriterUnknown,
@@ -82,7 +78,6 @@ impl DrainedGate {
         Some(Self { gate: gate.to_owned(), reason, message })
     }
 
-    /// Returns what the pod's condition says now.
     pub fn state(&self, pod: &Pod) -> GateState {
         match pod.condition(&self.gate) {
             Some(condition) if condition.status == "True" => GateState::On,

@@ -26,8 +26,7 @@ pub fn drain_patch(pod: &Pod, by: &Drained, field_manager: &str) -> Option<PodPa
         return None;
     }
     let mut record = record.unwrap_or_else(|| UpdateRecord::of_no_update(pod, field_manager));
-    let mut operations = Operations::default();
-    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    let mut operations = Operations::of(pod);
     operations.test(["metadata", "deletionTimestamp"], Value::Null);
     record.drained = Some(match by {
         Drained::Label(label) => {
@@ -67,8 +66,7 @@ pub fn gate_off_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
 pub fn restore_patch(pod: &Pod, field_manager: &str) -> Option<PodPatch> {
     let mut record = UpdateRecord::complete(pod)?;
     let drained = record.drained.take()?;
-    let mut operations = Operations::default();
-    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    let mut operations = Operations::of(pod);
     match drained {
         Drained::Gate(gate) if gate.state(pod) == GateState::Off => {
             let on = (("True", gate.reason.as_deref()), gate.message.as_deref());
@@ -92,8 +90,7 @@ fn condition_patch(
     ((status, reason), message): ((&str, Option<&str>), Option<&str>),
     field_manager: &str,
 ) -> PodPatch {
-    let mut operations = Operations::default();
-    operations.test(["metadata", "uid"], json!(pod.key.uid));
+    let mut operations = Operations::of(pod);
     if status == "False" {
         operations.test(["metadata", "deletionTimestamp"], Value::Null);
     }

@@ -303,7 +303,6 @@ fn waited_for(pods: &Pods) -> impl Iterator<Item = usize> + '_ {
     leaving.chain(pods.all(PodIndex::RejoiningService).difference(drained)).copied()
 }
 
-/// What a pod that leaves its Services needs next.
 pub(crate) enum Due {
     Nothing,
     /// Somebody has restored it: the record is cleared, and the pod is taken again.
@@ -357,7 +356,6 @@ impl Drains {
         self.send(position, patch, Sent::GateOff)
     }
 
-    /// Sends the next request that restores a pod.
     pub(crate) fn restore(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Effects {
         let may_send = pods.run(position).is_some_and(|run| run.request.may_send(context.now));
         let restored = if may_send { self.restore_now(context, pods, position) } else { None };

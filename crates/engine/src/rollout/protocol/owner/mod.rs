@@ -71,10 +71,8 @@ pub(crate) struct OwnerRun {
     read: Read,
     /// The pause before the next read while the controller catches up.
     pause: Duration,
-    /// The step whose write is not answered.
     writing: Option<StepName>,
     fencing: Fencing,
-    /// What is known of this run's own lock.
     own_lock: OwnLock,
     /// The owner's generation when the last write was made.
     generation: i64,
@@ -89,7 +87,6 @@ pub(crate) struct OwnerRun {
     /// Why somebody else's change ends the rollout: the first reason that was found.
     superseded: Option<String>,
     end: Option<End>,
-    /// The write that marks the lock as stopped.
     final_write: FinalRequest,
     /// The read before it, and after one that was not stored.
     final_read: FinalRequest,

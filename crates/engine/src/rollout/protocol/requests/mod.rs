@@ -60,7 +60,6 @@ pub(crate) struct Requests {
     read: Read,
     /// Writes whose answers are outstanding.
     under_way: usize,
-    /// By the pod's position.
     pods: BTreeMap<usize, PodRequest>,
     /// Something is waited for that only a read shows.
     waits: bool,
@@ -287,7 +286,6 @@ impl Requests {
             || context.stopped_since.or(context.ending_since).is_some_and(is_late)
     }
 
-    /// Says which requests this run leaves behind.
     pub(crate) fn left(&self, context: TurnContext<'_>) -> Option<String> {
         let left = self.pods.values().filter(|request| request.makes > 0 && !request.is_gone);
         let names: Vec<&str> = left.map(|request| request.name.as_str()).collect();
