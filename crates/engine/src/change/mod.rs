@@ -227,7 +227,6 @@ pub struct Containers<'a> {
 }
 
 impl Containers<'_> {
-    /// Returns those that run on unchanged while the pod changes.
     fn running_on(&self) -> impl Iterator<Item = (ContainerList, &Container)> {
         let containers = self.all.iter().map(|(list, container)| (*list, *container));
         containers

@@ -5,18 +5,14 @@ use serde_json::Value;
 use crate::change::asked_resources::{each_container, missing};
 use crate::change::reason::Reason;
 use crate::change::target::Images;
-use crate::k8s::pod::ContainerList;
 
 /// Sets the images, cpu and memory of a pod spec, raw as the API has it, and leaves everything else unchanged.
-///
-/// `'*=IMAGE'` means `spec.containers` alone, as in `kubectl set image`.
 /// Returns every name that no container has ([`Reason::ContainerNotFound`]), and every image whose repository was to be kept
 /// though the present one is no reference ([`Reason::ImageMalformed`]). All other images are replaced all the same.
 pub fn put(spec: &mut Value, images: &Images) -> Result<(), Vec<Reason>> {
     let mut reasons = images.resources.put(spec).err().unwrap_or_default();
     let known = each_container(spec, |list, name, container| {
-        let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
-        let Some(argument) = images.by_container.get(name).or(all) else { return };
+        let Some(argument) = images.of(list, name) else { return };
         let present = container.get("image").and_then(Value::as_str).unwrap_or_default();
         match (argument.resolve(present), container.as_object_mut()) {
             (Ok(image), Some(container)) => drop(container.insert("image".into(), image.into())),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::change::asked_resources::AskedResources;
 use crate::k8s::names::ContainerName;
+use crate::k8s::pod::ContainerList;
 use crate::kinds::WorkloadKind;
 use crate::value::image::{ImageArgument, ImageError};
 use crate::value::suggest;
@@ -26,6 +27,12 @@ pub struct Images {
 }
 
 impl Images {
+    /// `'*=IMAGE'` means the containers, as in `kubectl set image`, and no init container.
+    pub fn of(&self, list: ContainerList, name: &ContainerName) -> Option<&ImageArgument> {
+        let all = self.all.as_ref().filter(|_| list == ContainerList::Containers);
+        self.by_container.get(name).or(all)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.by_container.is_empty() && self.all.is_none() && self.resources.is_empty()
     }

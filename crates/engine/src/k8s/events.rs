@@ -139,7 +139,6 @@ impl PodEvents {
         self.failed.get(name).filter(|failed| since.is_none_or(|since| failed.time.as_str() >= since))
     }
 
-    /// Returns when a container was about to be created from an image.
     pub fn pulled_at(&self, name: &ContainerName, image: &str) -> Option<&str> {
         let is_it = |(pulled, _): &(&String, &String)| image::is_same(pulled, image);
         self.pulled.get(name)?.iter().filter(is_it).map(|(_, at)| at.as_str()).max()

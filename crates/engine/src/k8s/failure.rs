@@ -9,7 +9,6 @@ use crate::k8s::pod::{ContainerList, ContainerStatus, Pod, StaysDown, Terminated
 use crate::value::image;
 use crate::value::kubelet_version::KubeletVersion;
 
-/// Why a container, and with it the rollout, has failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
@@ -41,7 +40,6 @@ pub enum Urgency {
 }
 
 impl Urgency {
-    /// Returns how long the failure must have shown, in seconds.
     pub fn tolerated_seconds(self) -> u64 {
         match self {
             Self::AtOnce => 0,
@@ -200,7 +198,6 @@ pub fn stuck(
     })
 }
 
-/// Returns the first container that is not ready of those that do not change.
 pub fn unready(pod: &Pod, changes: impl Fn(&ContainerName) -> bool) -> Option<&ContainerStatus> {
     pod.statuses(ContainerList::Containers).iter().find(|status| !status.ready && !changes(&status.name))
 }

@@ -78,7 +78,6 @@ fn is_pem(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\\' | '\n' | '\r')
 }
 
-/// Returns the text, of one line or several, with credentials masked.
 pub fn text(text: &str) -> String {
     if text.is_empty() {
         return String::new();

@@ -13,7 +13,6 @@ pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 /// The annotation in which client-side apply keeps the manifest.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The annotation of an owner that holds the lock of a rollout.
 pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
 
 pub fn is_terminating(object: &Value) -> bool {

@@ -105,7 +105,6 @@ impl Workload {
     }
 }
 
-/// Returns the reference to an object's controller, if it has one.
 pub fn controller_of(object: &Value) -> Option<&Value> {
     let owners = object.pointer("/metadata/ownerReferences")?.as_array()?;
     owners.iter().find(|owner| owner.get("controller").and_then(Value::as_bool) == Some(true))

@@ -54,7 +54,6 @@ pub enum HoldsBy {
 }
 
 impl HoldsBy {
-    /// Returns the JSON pointer of the field that holds the controller.
     pub fn field(self) -> Option<&'static str> {
         match self {
             Self::Paused => Some(PAUSED),

@@ -85,7 +85,6 @@ pub struct KindSpec {
     pub short_names: &'static [&'static str],
     /// The JSON pointer of the pod template; empty where the object is its own.
     template: &'static str,
-    /// The JSON pointer of the label selector of its pods.
     selector: Option<&'static str>,
     /// What the kind's own controller does with a change, where that one can update the pods in place: two manifests are
     /// compared by this.
@@ -116,7 +115,6 @@ pub struct KindSpec {
     /// The label of pods that has the last part of their revision's name, beside the one that has the name.
     pub(crate) short_revision: Option<&'static str>,
     pod_labels: &'static [&'static str],
-    /// Prefixes of labels and annotations of pods that its controller writes.
     pod_prefixes: &'static [&'static str],
     /// Annotations of its own by which its controller counts.
     counters: &'static [&'static str],
@@ -180,7 +178,6 @@ const POD: KindSpec = KindSpec {
     ..OF_APPS
 };
 
-/// Where the number of pods is that a workload wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replicas {
     /// `spec.replicas`, 1 by default.
@@ -190,7 +187,6 @@ pub enum Replicas {
     One,
 }
 
-/// Where the revisions of a workload's template are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revisions {
     None,
@@ -381,7 +377,6 @@ impl WorkloadKind {
         self.spec().template
     }
 
-    /// Returns whether its objects have containers in the pods of others.
     pub fn is_sidecar_set(self) -> bool {
         self == Self::SidecarSet
     }
@@ -391,7 +386,6 @@ impl WorkloadKind {
         !self.spec().template.is_empty()
     }
 
-    /// Returns the JSON pointer of the label selector of its pods.
     pub fn selector_pointer(self) -> Option<&'static str> {
         self.spec().selector
     }
@@ -461,7 +455,6 @@ impl fmt::Display for WorkloadKind {
     }
 }
 
-/// Returns whether a controller writes this label of the pods that it makes.
 pub fn is_controllers_label(key: &str) -> bool {
     let has_it = |kind: WorkloadKind| kind.spec().pod_labels.contains(&key);
     WorkloadKind::ALL.into_iter().any(has_it) || has_controllers_prefix(key)

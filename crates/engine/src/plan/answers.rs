@@ -30,7 +30,6 @@ pub struct Question {
 /// What the server, and the nodes that it knows, answered to the questions.
 pub struct DryRun {
     pub answers: Vec<(Question, PatchAnswer)>,
-    /// The pods that kruise-daemon cannot be asked about, and why.
     pub requests_refused: Vec<(PodKey, Reason)>,
     /// The server's words on the first write to the workload, where it would not take it.
     pub owner_refused: Option<String>,
@@ -38,14 +37,12 @@ pub struct DryRun {
     pub is_way_back: bool,
     pub asked_all: bool,
     pub lacking: Lacking,
-    /// What the caller may not do to have them pull.
     pub pulls_denied: Option<Denied>,
     /// Else what the server answered about the pods that pull: about those that differ in nothing but the node, as they
     /// were asked about last, to a dry run of one of them.
     pub asked_pulls: Vec<(Vec<Pull>, PullAnswer)>,
 }
 
-/// What the server would make of a patch.
 pub enum PatchAnswer {
     Pod(Box<Pod>),
     Refused {
@@ -175,7 +172,6 @@ impl WorkloadPlan {
             .any(|(name, image)| [&image.from, &image.to].into_iter().any(|image| live.in_pods(name, image).is_some()))
     }
 
-    /// Returns the template that the plan leads to, where it changes it.
     pub fn template_after(&self, live: &Snapshot) -> Option<Value> {
         self.durable.as_ref()?.rollout.change.apply(live.workload.template())
     }

@@ -16,7 +16,6 @@ use crate::plan::live::Snapshot;
 use crate::rollout::{Goal, PodGoal, Policy};
 use crate::state::again;
 
-/// Returns the budgets that never allow a pod of the plan to be down.
 pub(super) fn never_allowed(context: &Context<'_>, pods: &[(PodPlan, &Pod)], policy: &Policy) -> Vec<Reason> {
     if !policy.respects_budgets {
         return Vec::new();

@@ -353,7 +353,6 @@ pub(super) fn none_unavailable(workload: &Workload, allowed: Option<u32>, restar
     (allowed == Some(0) && restarts).then(|| Reason::NoUnavailabilityAllowed { path: path() })
 }
 
-/// Each container of the template and of the pods, once, with what changes.
 fn containers(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<ContainerPlan> {
     let known = context.known.containers.iter();
     let of_pods = pods.iter().flat_map(|(plan, _)| plan.fields.resources.restarting());

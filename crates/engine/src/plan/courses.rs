@@ -58,7 +58,6 @@ impl Courses {
         Some(courses)
     }
 
-    /// Returns whether every pod gets the template in place.
     pub(super) fn are_in_place(&self) -> bool {
         self.replaced + self.not_known == 0
     }

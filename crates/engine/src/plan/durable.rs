@@ -43,7 +43,6 @@ impl DurablePlan {
         self.rollout.strategy.as_ref().map_or(0, stateful_set::partition_of)
     }
 
-    /// Returns the steps on the owner in the order in which they are taken.
     pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {
         let pods = "update the pods in place".to_owned();
         match kind.holds_by() {

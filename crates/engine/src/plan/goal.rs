@@ -15,7 +15,7 @@ use super::{Effect, PodVerdict, WorkloadPlan};
 use crate::change::FieldChanges;
 use crate::change::target::Images;
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
-use crate::k8s::pod::{Container, ContainerList, ContainerStatus, Pod};
+use crate::k8s::pod::{Container, ContainerStatus, Pod};
 use crate::plan::live::{Options, Snapshot};
 use crate::rollout::pre_pull::PrePull;
 use crate::rollout::{ContainerGoal, DEFAULT_TIMEOUT_SECONDS, Follow, Goal, PodGoal};
@@ -124,7 +124,6 @@ pub fn replacing(live: &Snapshot) -> Option<String> {
     live.pods.iter().any(|pod| is_followed(live, pod) && revision.another(pod).is_some()).then_some(status)
 }
 
-/// Whether the owner's own controller updates its pods in place.
 fn updates_in_place(live: &Snapshot) -> bool {
     Courses::of(live, &live.workload.object).is_some_and(|courses| courses.are_in_place())
 }
@@ -236,11 +235,7 @@ fn followed(
     let mut containers = BTreeMap::new();
     for (list, container) in pod.all_containers() {
         let restarts = container.is_long_lived(list);
-        let given = images.and_then(|images| {
-            let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
-            images.by_container.get(&container.name).or(all)
-        });
-        let to = match given {
+        let to = match images.and_then(|images| images.of(list, &container.name)) {
             Some(argument) => {
                 argument.resolve(&container.image).ok().map(|to| coming.in_pods(live, pod, container, to))
             }

@@ -17,7 +17,6 @@ use crate::state::manager::{KUSTOMIZE_CONTROLLER, forces_conflicts};
 /// Argo CD's options of one object (`HasAnnotationOption` in pkg/sync/resource of its gitops-engine).
 const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
 
-/// How the tool that owns a workload applies a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// By the server, under the field manager that owns the template.
@@ -90,7 +89,6 @@ fn sync_options(objects: &[&Value]) -> (bool, bool) {
     (has("Replace=true"), has("Force=true"))
 }
 
-/// Returns the warning that the next sync creates the object again.
 pub(super) fn re_creates(objects: &[&Value]) -> Option<Warning> {
     (sync_options(objects) == (true, true)).then_some(Warning::ApplyReplaces)
 }
@@ -115,12 +113,10 @@ fn lifted(workload: &Workload, after: &Value) -> Option<NextApply> {
     (older > 0).then(|| NextApply::Changes { paths: vec![path.to_owned()], pods_replaced: older })
 }
 
-/// The pods that a partition keeps as they are.
 fn below(kind: WorkloadKind, object: &Value) -> i64 {
     object.pointer("/spec/updateStrategy").filter(|_| kind.has_partition()).map_or(0, partition_of)
 }
 
-/// How many pods the controller replaces once the object has another template.
 fn replaced(workload: &Workload, after: &Value) -> u32 {
     let kind = workload.reference.kind;
     let is_left = kind.holds_by() == HoldsBy::Nothing || kinds::is_on_delete(after) || kinds::is_paused(after);

@@ -65,7 +65,6 @@ pub(super) fn left_strategy(live: &Snapshot) -> Option<Value> {
     known(live).pop()?.rollout.strategy.filter(|_| !is_held_by_another(live))
 }
 
-/// Returns the last rollout where another client has ended it.
 pub(super) fn last_superseded(live: &Snapshot) -> Option<HistoryEntry> {
     known(live).pop().filter(|entry| entry.outcome == EndResult::Superseded)
 }

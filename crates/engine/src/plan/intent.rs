@@ -43,15 +43,12 @@ words! {
     }
 }
 
-/// A manifest, before and after the API server's dry run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Manifest {
     Given {
         object: Value,
-        /// What the server does with fields that it does not know.
         validation: Validation,
     },
-    /// The whole object as the server would store it.
     Stored {
         object: Value,
         /// It is unknown which fields an earlier manifest had.

@@ -29,13 +29,11 @@ pub struct Snapshot {
     pub pods: Vec<Pod>,
     /// The kubelets of the pods' nodes, where they were needed and could be read.
     pub kubelets: BTreeMap<String, KubeletVersion>,
-    /// What could not be read, and what follows from it.
     pub not_read: Vec<String>,
     pub surroundings: Surroundings,
 }
 
 impl Snapshot {
-    /// Returns the version of a pod's kubelet, where it was read.
     pub fn kubelet_of(&self, pod: &Pod) -> Option<KubeletVersion> {
         self.kubelets.get(&pod.spec.node_name).copied()
     }
@@ -66,7 +64,6 @@ impl Snapshot {
         self.pods.iter().filter(|pod| pod.is_controlled_by(&self.controllers) && pod.is_present())
     }
 
-    /// Returns whether an image is the template's, or what the server makes of it.
     pub fn is_image(&self, name: &ContainerName, template: &str, image: &str) -> bool {
         image == template || self.in_pods(name, template) == Some(image)
     }
@@ -145,7 +142,6 @@ pub struct Denied {
 }
 
 impl Denied {
-    /// Returns it as a reason against a plan of this workload.
     pub fn reason(&self, workload: &WorkloadRef) -> Reason {
         let reads = || format!("{} {}", ClusterCommand::Plan.word(), workload.kind.spec().singular);
         Reason::PermissionMissing {

@@ -100,7 +100,6 @@ pub use warnings::{manager, missing_labels, not_read};
 
 pub const PLAN_API_VERSION: &str = "kubectl-inplace.io/v1alpha1";
 
-/// The plan of one command: a workload each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
@@ -125,10 +124,8 @@ pub struct WorkloadPlan {
     pub missing_permissions: Vec<Reason>,
     /// Each container of the template, and each that is asked to change.
     pub containers: Vec<ContainerPlan>,
-    /// What else of the template changes.
     #[serde(flatten)]
     pub fields: FieldChanges,
-    /// Each pod, in the order in which they are taken.
     pub pods: Vec<PodPlan>,
     pub policy: Policy,
     /// The budget that lets fewer pods be down at once than the policy does.
@@ -179,7 +176,6 @@ pub enum Verdict {
     NotEligible,
 }
 
-/// One container, over all pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainerPlan {
@@ -226,9 +222,7 @@ impl Effect {
 #[serde(rename_all = "camelCase")]
 pub struct PodPlan {
     pub pod: PodKey,
-    /// Its node; empty while it is not scheduled.
     pub node: String,
-    /// The version of the node's kubelet; `None` where it was not read.
     pub kubelet: Option<KubeletVersion>,
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.

@@ -33,7 +33,6 @@ fn is_written_key(key: &str) -> bool {
     key != LAST_APPLIED && !kinds::is_counter(key) && !key.starts_with(OWN_PREFIX)
 }
 
-/// Removes from an object's metadata what its author did not write.
 pub(super) fn leave_out_notes(metadata: &mut Map<String, Value>) {
     metadata.retain(|name, _| is_written(name));
     for map in MetadataMap::ALL {

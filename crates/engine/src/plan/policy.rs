@@ -5,7 +5,6 @@ use crate::rollout::drain::{DEFAULT_DRAIN_SECONDS, DrainBy};
 use crate::state::policy::{OnDeferred, Policy};
 use crate::value::int_or_percent::IntOrPercent;
 
-/// Returns the policy from the owner and the user's choices.
 pub fn policy_of(live: &Snapshot, options: &Options) -> Policy {
     policy(live, options).0
 }

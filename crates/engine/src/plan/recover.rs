@@ -143,7 +143,6 @@ pub(super) fn ended_here(live: &Snapshot, start: &Start) -> Vec<HistoryEntry> {
     entries
 }
 
-/// What a pod's record tells of a rollout whose lock is gone.
 fn entry_of(record: &UpdateRecord, ended: &str) -> HistoryEntry {
     let images = record.containers.iter().map(|(name, noted)| {
         let (from, to) = (noted.from.clone(), noted.to.clone());

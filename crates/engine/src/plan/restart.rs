@@ -42,7 +42,6 @@ pub(super) fn restart(
     Ok(wanted)
 }
 
-/// The containers that run for a pod's whole life.
 fn only_one(live: &Snapshot, known: &Known) -> Result<BTreeSet<ContainerName>, IntentError> {
     let running = known.containers.iter().map(|(name, _)| name).filter(|name| may_restart(live, known, name));
     let running: Vec<&ContainerName> = running.collect();
@@ -61,7 +60,6 @@ fn may_restart(live: &Snapshot, known: &Known, name: &ContainerName) -> bool {
     in_template.or(in_pods).is_none_or(|(list, container)| Effect::of(list, container) == Effect::Restart)
 }
 
-/// The other reference for what a container runs, or why there is none.
 fn pinned(pod: &Pod, container: &Container, template: Option<&str>) -> Result<String, String> {
     let status = pod.status_of(&container.name);
     let Some(status) = status.filter(|status| status.container_id.is_some()) else {

@@ -34,12 +34,10 @@ pub struct Start {
     pub run: String,
     /// The run of the same command that this one continues: that run's lock counts as its own.
     pub continues: Option<String>,
-    /// The user as the server knows it.
     pub who: String,
     pub process: Process,
     /// The time by the server's clock, or by this machine's where the server's answer had none (RFC 3339).
     pub clock: String,
-    /// Why, in the user's words.
     pub reason: Option<String>,
     pub field_manager: String,
     /// Stay owner of the changed fields for server-side apply.
@@ -57,7 +55,6 @@ impl Start {
         Some(Lease { who: self.who.clone(), process: self.process.clone(), since: None })
     }
 
-    /// Returns the lock of a rollout that begins with this run.
     pub fn lock(&self, rollout: Rollout) -> Lock {
         let (who, since) = (self.who.clone(), self.clock.clone());
         Lock {
@@ -174,7 +171,6 @@ pub fn resume(live: &Snapshot, direction: Option<Direction>, start: &Start) -> R
     Ok(goal(live, lock, start, adopts))
 }
 
-/// The lock of the run that goes on in a direction.
 fn turned(found: Lock, direction: Option<Direction>, start: &Start) -> Lock {
     let was_paused = found.state == LockState::Paused;
     let mut lock =
@@ -238,7 +234,6 @@ fn ended_copy(live: &Snapshot) -> Option<Lock> {
     locks.find(|lock| is_stale(live, lock))
 }
 
-/// Whether this run may act in place of the one that holds the lock.
 fn check_may_act(live: &Snapshot, found: &Lock, start: &Start) -> Result<(), ResumeError> {
     let is_its_own = start.continues.as_ref() == Some(&found.run);
     if is_its_own || start.take_over {

@@ -113,7 +113,6 @@ impl Resumed<'_> {
     }
 }
 
-/// Nothing is wanted of the pod but its removed label or gate.
 pub(super) fn restore_goal(pod: &Pod) -> PodGoal {
     PodGoal {
         key: pod.key.clone(),

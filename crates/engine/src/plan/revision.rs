@@ -19,7 +19,6 @@ pub(crate) struct CurrentRevision<'a> {
     newest: Option<&'a Value>,
 }
 
-/// A pod's revision where it is not the current one.
 pub(crate) struct OldRevision {
     pub(crate) revision: String,
     pub(super) current: String,
@@ -76,7 +75,6 @@ impl<'a> CurrentRevision<'a> {
     }
 }
 
-/// The images of a container that are not its template's.
 pub(super) struct Drift<'p> {
     pub(super) template: String,
     pub(super) images: BTreeSet<&'p str>,
@@ -116,7 +114,6 @@ impl<'p> Drift<'p> {
         self.images.first().copied().filter(|_| self.is_everywhere)
     }
 
-    /// Returns the image that all pods run in place of the template's.
     pub(super) fn common(&self) -> Option<&'p str> {
         self.instead().filter(|_| self.images.len() == 1)
     }

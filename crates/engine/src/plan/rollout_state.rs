@@ -22,7 +22,6 @@ pub enum RolloutState {
     None,
     /// A run has renewed its lease lately.
     Active,
-    /// Whether a run is active cannot be judged.
     MaybeActive,
     /// The lease has expired, or was released: the rollout can be finished or taken back.
     Unfinished,
@@ -160,7 +159,6 @@ pub(super) fn conflict_of_hold(live: &Snapshot, lock: &Lock) -> Option<&'static 
     (lock.released && kinds::is_paused(object)).then_some("another client paused it")
 }
 
-/// Returns whether the run that holds a workload's lock is active.
 pub fn lease_state(live: &Snapshot, lock: &Lock) -> LeaseState {
     LeaseState::of(lock, &live.workload.object, live.surroundings.server_now.as_deref(), live.surroundings.holder)
 }

@@ -15,13 +15,11 @@ use crate::state::outcome::EndResult;
 
 const KIND: &str = "SavedPlan";
 
-/// A plan, and what it was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedPlan {
     api_version: String,
     kind: String,
-    /// The address of the server that it was made for.
     pub server: String,
     pub field_manager: String,
     /// One a workload, in the plan's order.
@@ -46,7 +44,6 @@ struct PodImages {
     images: BTreeMap<ContainerName, String>,
 }
 
-/// Why a file is no saved plan that this program can carry out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SavedPlanError {
     /// Not JSON, or not of this shape.

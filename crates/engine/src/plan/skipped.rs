@@ -34,15 +34,12 @@ pub enum SkippedBecause {
     SidecarSet,
 }
 
-/// What becomes of an object that is not looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SkippedChange {
     /// It was not compared with what the cluster has.
     NotCompared,
-    /// Only the newer manifests have it.
     Added,
-    /// Only the older manifests have it.
     Removed,
     /// It differs, and its pods, if it has some, keep their template.
     Changed,

@@ -21,6 +21,7 @@ use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
 use crate::value::kubelet_version::KubeletVersion;
 
+#[derive(Default)]
 pub(super) struct Wanted<'a> {
     images: Option<&'a Images>,
     by_pod: Option<ByPod>,
@@ -44,7 +45,6 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Resolves what is wanted; `reasons` says why parts of it are not possible.
     pub(super) fn new(
         intent: &'a Intent,
         live: &Snapshot,
@@ -90,18 +90,9 @@ impl<'a> Wanted<'a> {
         let images = known.template.iter().map(|(name, container)| (name.clone(), container.image.clone()));
         let is_pod = !live.workload.reference.kind.has_template();
         Self {
-            images: None,
-            by_pod: None,
-            diff: Difference::default(),
-            of_pods: None,
-            manifest: BTreeMap::new(),
-            is_of_manifest: false,
-            manifest_template: None,
-            stored: None,
             versions: versions(live),
             template: if is_pod { BTreeMap::new() } else { images.collect() },
-            removals_unseen: false,
-            outside_template: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -197,12 +188,8 @@ impl<'a> Wanted<'a> {
         if let Some(image) = self.diff.change.images.get(name) {
             return Some(image.to.clone());
         }
-        let images = self.images?;
-        // `'*=IMAGE'` means the containers, as in `kubectl set image`, and no init container.
-        let all = images.all.as_ref().filter(|_| list == ContainerList::Containers);
-        let argument = images.by_container.get(name).or(all)?;
         // A present image that is no reference cannot keep its repository; the dry run shows what the server thinks.
-        argument.resolve(present).ok()
+        self.images?.of(list, name)?.resolve(present).ok()
     }
 
     /// Returns the image wanted for a container of a pod.
@@ -287,7 +274,6 @@ fn resources_of_pods(images: &Images, live: &Snapshot) -> FieldChanges {
     change::diff(&before, &after).change.fields
 }
 
-/// Whether the image is known to have been set after the pod was created.
 fn was_set_in_the_pod(pod: &Pod, name: &ContainerName) -> bool {
     matches!(Baseline::of(pod, name), Baseline::Recorded(_) | Baseline::Set(_))
 }
@@ -305,7 +291,6 @@ fn bare(kind: WorkloadKind, template: &Value) -> Value {
     json!({"metadata": written_metadata(template), "spec": spec})
 }
 
-/// The labels and annotations that the author of an object wrote.
 fn written_metadata(object: &Value) -> Value {
     let of = |map: MetadataMap| Some((map.field().to_owned(), object.get("metadata")?.get(map.field())?.clone()));
     let mut metadata = MetadataMap::ALL.into_iter().filter_map(of).collect();
@@ -338,7 +323,6 @@ fn outside_template(live: &Snapshot, desired: &Value) -> Vec<String> {
 // What every part of a plan is made from: what was read and chosen, the containers that there are, and what differs from pod to
 // pod of what is wanted of them.
 
-/// What every part of a plan is made from.
 pub(super) struct Context<'a> {
     pub(super) live: &'a Snapshot,
     pub(super) known: &'a Known,
@@ -351,7 +335,6 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns whether pods are drained first, where they can be.
     pub(super) fn drains(&self) -> bool {
         self.options.drain != Some(DrainBy::None)
     }
@@ -368,7 +351,6 @@ impl Context<'_> {
         self.partition() > 0 && self.strategy.as_ref().is_some_and(is_below)
     }
 
-    /// Returns whether a pod is among those that the user chose.
     pub(super) fn is_chosen(&self, pod: &Pod) -> bool {
         let subset = &self.options.subset;
         let ordinal = || pod.key.name.rsplit_once('-').and_then(|(_, ordinal)| ordinal.parse::<u32>().ok());

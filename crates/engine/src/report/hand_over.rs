@@ -10,7 +10,6 @@ use crate::value::hint::{Hint, inplace};
 use crate::value::words;
 
 words! {
-    /// What was made of a manifest before its tool applies it.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     HandedOver {
@@ -80,7 +79,6 @@ impl HandOver {
         self.next == NextApply::Unchanged
     }
 
-    /// Returns it as a sentence without a full stop.
     pub fn sentence(&self) -> String {
         let owner = &self.owner;
         match &self.next {
@@ -108,7 +106,6 @@ impl HandOver {
         }
     }
 
-    /// Returns what to do about it.
     pub fn hint(&self, workload: &WorkloadRef) -> Option<Hint> {
         let NextApply::Conflict { conflicts } = &self.next else { return None };
         let mut outside = conflicts.iter().filter(|conflict| conflict.is_outside);

@@ -177,7 +177,6 @@ pub struct ContainerImages {
     pub template: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub new_pods: NewPods,
-    /// How many of the owner's pods ask for which image.
     pub pods: Vec<PodsWithImage>,
     /// How many more are being deleted.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -246,7 +245,6 @@ pub struct WorkloadEnd {
     pub workload: WorkloadRef,
     /// The word and exit code; `None` of one that was not begun.
     pub result: Option<EndResult>,
-    /// How its rollout ended, if there was one and it came to an end.
     pub outcome: Option<Outcome>,
     /// What became of its manifest before its tool applies it, and why: a code of the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -358,7 +356,6 @@ pub struct ContainerEnd {
     /// The rollout has resized it, which restarted it.
     #[serde(default)]
     pub by_resize: bool,
-    /// It was started more often than the update starts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<StartedAgain>,
     /// Seconds from the first stop of the container to the start of the one that stayed, from the API's whole seconds, without
@@ -369,7 +366,6 @@ pub struct ContainerEnd {
     pub times: ContainerTimes,
 }
 
-/// The restarts of a container beyond those of its update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartedAgain {

@@ -88,7 +88,6 @@ pub enum UpdatePhase {
     Overtaken {
         why: String,
     },
-    /// The pod is gone, is going, or has another controller.
     Gone {
         why: String,
     },
@@ -118,7 +117,6 @@ pub struct PodInProgress {
     pub node: String,
     /// How often the containers that change have restarted; `None` where that is not known.
     pub restarts: Option<i64>,
-    /// How long it has waited for what it waits for.
     pub waited: Duration,
     /// How long it waits for it at most: then it has failed, or goes on.
     pub at_most: Option<Duration>,
@@ -126,7 +124,6 @@ pub struct PodInProgress {
     pub back_off: Option<BackOff>,
 }
 
-/// A container that has ended and is not started again yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackOff {
     /// About when it is (RFC 3339), where the kubelet's back-off holds it.

@@ -29,7 +29,6 @@ words! {
         Deferred = "deferred",
         /// Stale plan, another writer, or another pod.
         Superseded = "superseded",
-        /// Ctrl-C.
         Interrupted = "interrupted",
         /// SIGTERM, SIGHUP, or an output that nobody reads any more.
         Terminated = "interrupted",

@@ -163,7 +163,7 @@ pub(super) fn report(
 }
 
 fn last_end(status: &ContainerStatus) -> Option<LastEnd> {
-    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref())?;
+    let ended = evidence::last_ended(status)?;
     Some(LastEnd {
         exit_code: ended.exit_code,
         reason: Some(ended.reason.clone()).filter(|reason| !reason.is_empty()),

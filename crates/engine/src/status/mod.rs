@@ -38,7 +38,6 @@ pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_p
 pub use next_command::{NextAction, NextCommand, only_fails};
 pub use owner::{Drift, OwnerState, waits_for_budgets};
 
-/// One workload, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadStatus {
     pub workload: WorkloadRef,
@@ -73,11 +72,9 @@ pub struct TemplateContainer {
     pub image: String,
 }
 
-/// One pod, as one read shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodStatus {
     pub key: PodKey,
-    /// Its node; empty while it has none.
     pub node: String,
     pub state: PodState,
     pub ready: bool,
@@ -134,7 +131,6 @@ words! {
 }
 
 impl PodState {
-    /// Returns its words as text for the terminal.
     pub fn words(self) -> &'static str {
         match self {
             Self::Deferred => "resize deferred",

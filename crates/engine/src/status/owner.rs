@@ -67,7 +67,6 @@ impl OwnerState {
         *self == Self::OnDelete
     }
 
-    /// Says it in one sentence, without a full stop.
     pub fn sentence(&self) -> String {
         match self {
             Self::Terminating => "it is being deleted".into(),

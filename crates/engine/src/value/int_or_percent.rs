@@ -10,7 +10,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// Holds a number or a percentage, never negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Value")]
 pub enum IntOrPercent {

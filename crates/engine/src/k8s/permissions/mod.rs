@@ -120,7 +120,6 @@ impl fmt::Display for Permission {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     pub command: ClusterCommand,
-    /// The kinds of workloads that it is given, at least one.
     pub kinds: Vec<WorkloadKind>,
     /// The owner's template is left alone (`--pods-only`).
     pub pods_only: bool,
@@ -147,7 +146,6 @@ impl Asked {
         asked.permissions().into_iter().filter(required).collect()
     }
 
-    /// Returns what a command needs to let nodes pull images first.
     pub fn pulls_for(command: ClusterCommand, kind: WorkloadKind) -> Vec<Permission> {
         let asked = Self { command, kinds: vec![kind], pods_only: false };
         let is_of_pulls = |permission: &Permission| {
@@ -216,7 +214,6 @@ fn add(found: &mut Vec<Permission>, verb: AccessVerb, resource: AccessResource, 
     }
 }
 
-/// What the server said about one permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessAnswer {
     pub permission: Permission,

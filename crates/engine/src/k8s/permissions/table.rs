@@ -65,9 +65,7 @@ const SIDECAR_SETS: Kinds = WorkloadKind::is_sidecar_set;
 const OWNERS: Kinds = WorkloadKind::has_template;
 /// Those that are one pod, on one node.
 const BARE: Kinds = |kind| !kind.has_template() && !kind.is_sidecar_set();
-/// Those that own their pods through objects of another kind.
 const OWNING_THROUGH: Kinds = |kind| kind.owns_through().is_some();
-/// Those whose objects may be created by the controller of another kind.
 const MADE: Kinds = |kind| kind.made_by().is_some();
 const WITH_REVISIONS: Kinds = |kind| matches!(kind.revisions(), Revisions::ControllerRevisions(_));
 

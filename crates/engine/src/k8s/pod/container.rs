@@ -107,7 +107,6 @@ pub struct NameRef {
     pub name: String,
 }
 
-/// A ConfigMap or Secret that the environment has as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EnvFrom {

@@ -128,7 +128,6 @@ pub struct PodSpec {
     pub init_containers: Vec<Container>,
 }
 
-/// A toleration, field by field as the API has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Toleration {
@@ -362,7 +361,6 @@ impl Pod {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// Returns the seconds between SIGTERM and SIGKILL.
     pub fn termination_grace_seconds(&self) -> u64 {
         // A server takes any number; what is reckoned with it has to stay within bounds.
         let seconds = self.spec.termination_grace_period_seconds.and_then(|seconds| u64::try_from(seconds).ok());

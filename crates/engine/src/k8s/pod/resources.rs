@@ -74,7 +74,6 @@ impl Resources {
     }
 }
 
-/// What a resize of one resource does to a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResizePolicy {

@@ -33,7 +33,6 @@ const ROLLING_UPDATE_TYPE: &str = "/spec/updateStrategy/rollingUpdate/rollingUpd
 /// Compares two states of a workload, both as a server stores them, by the rules of its controller.
 pub type Foresee = fn(before: &Value, after: &Value) -> Foreseen;
 
-/// What a controller does with the present pods.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Foreseen {
     /// What it does not do in place. Where there is none, whatever changes of the template changes in place.
@@ -42,7 +41,6 @@ pub struct Foreseen {
     pub limits: Vec<String>,
 }
 
-/// One thing that a controller does not do in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
     /// The path: of the template, or of the workload.
@@ -263,7 +261,6 @@ pub fn as_read(template: &Value) -> Value {
     }
 }
 
-/// Returns the paths in which two values differ, below this path.
 pub fn differing(before: &Value, after: &Value, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     TemplateChange::walk(Some(&as_read(before)), Some(&as_read(after)), (&[], path), &mut found);

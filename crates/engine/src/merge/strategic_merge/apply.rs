@@ -13,7 +13,6 @@ pub(super) enum Target {
     Patch,
 }
 
-/// How the maps and lists of a field merge, and where.
 #[derive(Clone, Copy)]
 pub(super) struct Merge<'p> {
     pub(super) rule: Field,

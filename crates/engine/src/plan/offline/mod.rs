@@ -172,7 +172,6 @@ fn replicas(kind: WorkloadKind, manifest: &Value) -> Option<usize> {
     }
 }
 
-/// The live object and the desired one, both with defaults.
 fn stored(kind: WorkloadKind, old: &Value, new: &Value, reasons: &mut Vec<Reason>) -> (Value, Value) {
     let (old, new) = (written(old), written(new));
     let live = kind.defaults().fill(&old);

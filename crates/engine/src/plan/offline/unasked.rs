@@ -25,7 +25,6 @@ use crate::plan::{ContainerPlan, Effect, ImageChange};
 use crate::state::durable::stateful_set;
 use crate::value::image::ImageReference;
 
-/// A change of a workload, before anybody asks a cluster.
 pub(super) struct Unasked<'a> {
     pub(super) workload: &'a Workload,
     pub(super) template: &'a Value,
@@ -80,7 +79,6 @@ impl Unasked<'_> {
         reasons
     }
 
-    /// Returns what is worth knowing of the change.
     pub(super) fn warnings(&self) -> BTreeSet<Warning> {
         let mut warnings = self.of_restarts();
         let Ok(pod) = self.pod() else { return warnings };

@@ -42,7 +42,6 @@ impl<'a> Resized<'a> {
     }
 }
 
-/// Returns what is worth knowing of the pods that are resized.
 pub(super) fn warnings(context: &Context<'_>, pods: &[(PodPlan, &Pod)]) -> Vec<Warning> {
     let resized = pods.iter().filter(|(plan, _)| plan.verdict == PodVerdict::Update && plan.fields.resizes());
     let resized: Vec<Resized<'_>> =
@@ -91,7 +90,6 @@ const FLAGS: [(&str, ResourceField); 10] = [
     ("-XX:ParallelGCThreads=", ResourceField::LimitsCpu),
 ];
 
-/// Variables that a runtime reads when it starts.
 const VARIABLES: [(&str, ResourceField); 7] = [
     ("GOMEMLIMIT", ResourceField::LimitsMemory),
     ("DOTNET_GCHeapHardLimit", ResourceField::LimitsMemory),

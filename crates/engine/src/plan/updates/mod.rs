@@ -24,7 +24,6 @@ use crate::state::outcome::EndResult;
 use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::value::duration::seconds_between;
 
-/// What was done to one workload in place, as far as it is recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadUpdates {
     pub workload: WorkloadRef,
@@ -32,7 +31,6 @@ pub struct WorkloadUpdates {
     /// The newest last; a rollout in progress comes after it.
     pub updates: Vec<Update>,
     pub unreadable: Vec<UnreadableNote>,
-    /// What could not be read from the server, and what follows from it.
     pub not_read: Vec<String>,
 }
 

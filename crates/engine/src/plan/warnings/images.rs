@@ -55,7 +55,6 @@ impl Warnings<'_> {
         }
     }
 
-    /// Containers whose image in the pods is not the template's.
     fn drifted(&mut self) {
         let (context, live) = (self.context, self.context.live);
         if !live.workload.reference.kind.has_template() || live.workload.rolling_out().is_some() {
@@ -93,7 +92,6 @@ impl Warnings<'_> {
         }
     }
 
-    /// Pods below a StatefulSet's partition, which keep what they have.
     fn below_partition(&mut self) {
         let context = self.context;
         let partition = context.partition();

@@ -13,7 +13,6 @@ use crate::plan::{self, ContainerPlan, WorkloadPlan};
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// The container restarts, its pod stays.
     Restarts(ContainerName),
     /// The sidecar restarts where the node's kubelet is new enough.
     SidecarRestarts(ContainerName),
@@ -32,7 +31,6 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Returns the few words that are shown beside the changed line.
     pub fn words(&self) -> String {
         match self {
             Self::Restarts(container) => format!("in place: restarts {container}"),

@@ -54,7 +54,6 @@ impl WorkloadDiff {
     }
 }
 
-/// Compares a live workload with what would be stored of it.
 pub fn build(live: &Workload, desired: &Value) -> WorkloadDiff {
     let kind = live.reference.kind;
     let (before, after) = clean::both(kind, &live.object, desired);

@@ -38,7 +38,6 @@ pub struct FailureReport {
     pub workload: WorkloadRef,
     /// The pods that failed, or that were late, in the order of the goal.
     pub pods: Vec<FailedPod>,
-    /// Further ones that failed as well.
     pub left_out: usize,
 }
 
@@ -47,7 +46,6 @@ pub struct FailureReport {
 pub struct FailedPod {
     pub pod: PodKey,
     pub node: Option<String>,
-    /// The container; absent when the pod as a whole is meant.
     pub container: Option<ContainerName>,
     pub image: Option<String>,
     /// CamelCase.

@@ -32,7 +32,6 @@ const HASH_LENGTH: usize = 16;
 /// No image has it: the runtime pulls, creates the container, and cannot start it.
 pub const NO_COMMAND: &str = "/kubectl-inplace/pulls-the-image-and-runs-nothing";
 
-/// Begins the name of each of our containers.
 pub(super) const CONTAINER_PREFIX: &str = "image-";
 
 /// Asks the two most common service meshes not to inject a container into the pod: it would run, and its init

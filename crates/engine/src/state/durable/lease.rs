@@ -45,7 +45,6 @@ pub struct Process {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Lease {
-    /// The user as the server knows it.
     pub who: String,
     #[serde(flatten)]
     pub process: Process,
@@ -77,7 +76,6 @@ pub enum ProcessState {
 pub enum LeaseState {
     /// It says itself that it has ended.
     Ended,
-    /// It gave a sign of life this long ago.
     Alive(Duration),
     /// It is a process of this machine, and gone.
     Gone,

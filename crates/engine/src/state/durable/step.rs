@@ -20,7 +20,6 @@ pub struct Decision {
     pub next: Next,
 }
 
-/// The first step that is not done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     Write(StepName, ObjectWrite),
