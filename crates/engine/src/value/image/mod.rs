@@ -12,6 +12,7 @@ mod grammar;
 mod tests;
 
 use std::fmt;
+use std::str::FromStr;
 
 /// The registry of names that begin with none.
 const DEFAULT_DOMAIN: &str = "docker.io";
@@ -243,6 +244,14 @@ impl fmt::Display for ImageArgument {
             Self::Whole(reference) => reference.fmt(f),
             Self::Version { tag, digest } => f.write_str(&assemble("", tag.as_deref(), digest.as_deref())),
         }
+    }
+}
+
+impl FromStr for ImageArgument {
+    type Err = ImageError;
+
+    fn from_str(written: &str) -> Result<Self, Self::Err> {
+        Self::parse(written)
     }
 }
 
