@@ -258,8 +258,11 @@ impl WorkloadPlan {
     /// Notes what the caller may not do, each verb and resource once.
     pub fn lacks(&mut self, denied: &[Denied]) {
         for denied in denied {
-            let is_it = |known: &Reason| matches!(known, Reason::PermissionMissing { verb, resource, .. } if *verb == denied.verb && *resource == denied.resource);
-            if !self.missing_permissions.iter().any(is_it) {
+            let is_known = self.missing_permissions.iter().any(|known| {
+                let Reason::PermissionMissing { verb, resource, .. } = known else { return false };
+                (verb, resource) == (&denied.verb, &denied.resource)
+            });
+            if !is_known {
                 self.missing_permissions.push(denied.reason(&self.workload));
             }
         }

@@ -47,7 +47,8 @@ pub enum SkippedChange {
     PodTemplateChanged,
 }
 
-/// Returns the kind of an object that is looked at, by `apiVersion`, `kind` and whether it is a hook; else why it is skipped.
+/// Returns the kind of an object that is looked at, by `apiVersion`, `kind` and whether it is a hook; else why it is
+/// skipped.
 pub fn taken((api_version, kind): (&str, &str), hook: Option<Hook>) -> Result<WorkloadKind, SkippedBecause> {
     let namesake = WorkloadKind::of_owner(api_version, kind).or_else(|| WorkloadKind::named(kind));
     match (hook, WorkloadKind::from_manifest(api_version, kind), namesake) {

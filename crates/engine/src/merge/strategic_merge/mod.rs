@@ -85,8 +85,8 @@ pub fn three_way(original: Option<&Value>, modified: &Value, current: &Value, sc
 /// `$patch: merge` is refused, as upstream.
 ///
 /// Upstream: `StrategicMergeMapPatch`.
-/// It is an error if the object or the patch is not a map, a directive is malformed or contradicts the patch, or a list to be
-/// merged has elements of mixed types or without their merge key.
+/// It is an error if the object or the patch is not a map, a directive is malformed or contradicts the patch, or a list
+/// to be merged has elements of mixed types or without their merge key.
 pub fn apply(current: &Value, patch: &Value, schema: Schema) -> Result<Value, Error> {
     let merge = Merge { rule: Field::whole(schema), target: Target::Object, path: "" };
     merge.maps(map_of(current)?.clone(), map_of(patch)?.clone()).map(Value::Object)
