@@ -13,6 +13,7 @@ use crate::k8s::pod::Pod;
 use crate::k8s::workload::Workload;
 use crate::value::selector;
 
+/// One value, before and after; absent is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValueChange {

@@ -204,7 +204,9 @@ pub struct Row {
     pub path: String,
     /// The same in words short enough for a pod's line, such as `label tier`.
     pub what: String,
+    /// Before; `None` where it was absent.
     pub before: Option<String>,
+    /// After; `None` where it is absent.
     pub after: Option<String>,
     pub effect: FieldEffect,
 }

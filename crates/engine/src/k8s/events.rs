@@ -88,6 +88,7 @@ pub struct FailedStart {
     /// As it is shown of a container that waits, such as `ErrImagePull`.
     pub reason: String,
     pub message: String,
+    /// When (RFC 3339).
     pub time: String,
 }
 

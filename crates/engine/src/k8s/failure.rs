@@ -40,6 +40,7 @@ pub enum Urgency {
 }
 
 impl Urgency {
+    /// Returns how long the failure must have shown, in seconds.
     pub fn tolerated_seconds(self) -> u64 {
         match self {
             Self::AtOnce => 0,

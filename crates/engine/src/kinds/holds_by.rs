@@ -42,7 +42,9 @@ impl IfResumed {
 /// What keeps a workload's controller from replacing pods after its template has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldsBy {
+    /// `spec.paused`.
     Paused,
+    /// `spec.updateStrategy.type: OnDelete`.
     OnDelete,
     /// The same; where `spec.updateStrategy.rollingUpdate.partition` is above 0, the partition above every ordinal instead,
     /// so that a lost pod below it comes back at the old revision.
@@ -54,6 +56,7 @@ pub enum HoldsBy {
 }
 
 impl HoldsBy {
+    /// Returns the JSON pointer of the field that holds the controller.
     pub fn field(self) -> Option<&'static str> {
         match self {
             Self::Paused => Some(PAUSED),

@@ -85,6 +85,7 @@ pub struct KindSpec {
     pub short_names: &'static [&'static str],
     /// The JSON pointer of the pod template; empty where the object is its own.
     template: &'static str,
+    /// The JSON pointer of the label selector of its pods.
     selector: Option<&'static str>,
     /// What the kind's own controller does with a change, where that one can update the pods in place: two manifests are
     /// compared by this.
@@ -386,6 +387,7 @@ impl WorkloadKind {
         !self.spec().template.is_empty()
     }
 
+    /// Returns the JSON pointer of the label selector of its pods.
     pub fn selector_pointer(self) -> Option<&'static str> {
         self.spec().selector
     }

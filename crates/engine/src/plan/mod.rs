@@ -222,7 +222,9 @@ impl Effect {
 #[serde(rename_all = "camelCase")]
 pub struct PodPlan {
     pub pod: PodKey,
+    /// Its node; empty while it is not scheduled.
     pub node: String,
+    /// The version of the node's kubelet; `None` where it was not read.
     pub kubelet: Option<KubeletVersion>,
     pub verdict: PodVerdict,
     /// The containers that change, or changed and are not proven yet.

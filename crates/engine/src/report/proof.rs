@@ -14,6 +14,7 @@ use crate::report::progress::UpdatePhase;
 use crate::report::{Outcome, PodEnd};
 use crate::value::image;
 
+/// The shortest and the longest of some times, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     pub min: f64,

@@ -56,6 +56,7 @@ pub enum Condition {
     Running {
         /// Its probes pass, if it has any.
         ready: bool,
+        /// When it started (RFC 3339).
         since: Option<String>,
     },
     /// It runs and is of the image that the pod asks for, but has ended since and has not run again for long enough: whether

@@ -75,6 +75,7 @@ pub struct TemplateContainer {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodStatus {
     pub key: PodKey,
+    /// Its node; empty while it has none.
     pub node: String,
     pub state: PodState,
     pub ready: bool,

@@ -70,6 +70,7 @@ impl PastResize {
     }
 }
 
+/// Reads from `metadata.managedFields` what was resized.
 pub(super) fn resized(managed_fields: &[Value]) -> BTreeMap<ResourceHolder, PastResize> {
     let mut found: BTreeMap<ResourceHolder, PastResize> = BTreeMap::new();
     let is_of_resize = |entry: &&Value| entry.get("subresource").and_then(Value::as_str) == Some("resize");

@@ -81,6 +81,7 @@ impl ImageSet {
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     pub api_version: String,
+    /// The owner's kind, such as `ReplicaSet`.
     pub kind: String,
     pub name: String,
     pub uid: Uid,
@@ -361,6 +362,7 @@ impl Pod {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
+    /// Returns the seconds between SIGTERM and SIGKILL.
     pub fn termination_grace_seconds(&self) -> u64 {
         // A server takes any number; what is reckoned with it has to stay within bounds.
         let seconds = self.spec.termination_grace_period_seconds.and_then(|seconds| u64::try_from(seconds).ok());

@@ -74,6 +74,7 @@ type More = fn(&Value, &Value, (Option<Policy>, bool)) -> Vec<Obstacle>;
 
 /// What decides how the controller of a kind updates pods, and with which of it this program does not take its place.
 struct Rules {
+    /// The JSON pointer of the policy.
     policy: &'static str,
     read: fn(&Value) -> Option<Policy>,
     /// The sentence about a policy that is not known.

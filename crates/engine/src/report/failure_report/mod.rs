@@ -46,6 +46,7 @@ pub struct FailureReport {
 pub struct FailedPod {
     pub pod: PodKey,
     pub node: Option<String>,
+    /// The container; absent when the pod as a whole is meant.
     pub container: Option<ContainerName>,
     pub image: Option<String>,
     /// CamelCase.

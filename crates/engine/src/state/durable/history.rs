@@ -11,6 +11,7 @@ use crate::state::outcome::EndResult;
 
 pub const HISTORY_ANNOTATION: &str = "kubectl-inplace.io/history";
 
+/// The same key as JSON pointers have it.
 pub const HISTORY_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1history";
 
 /// Reported for a rollout that another run has aborted, or is on its way back with.
@@ -23,6 +24,7 @@ pub const KEPT: usize = 10;
 pub struct HistoryEntry {
     #[serde(flatten)]
     pub rollout: Rollout,
+    /// When it ended (RFC 3339).
     pub ended: String,
     /// Who ended it, where that was somebody else.
     #[serde(default, skip_serializing_if = "Option::is_none")]

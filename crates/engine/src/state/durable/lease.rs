@@ -16,6 +16,7 @@ use crate::value::duration;
 
 pub const RENEWED_LABEL: &str = "kubectl-inplace.io/beat";
 
+/// The same key as JSON pointers have it.
 pub const BEAT_POINTER: &str = "/metadata/labels/kubectl-inplace.io~1beat";
 
 /// A sign of life is given this often: none of a rollout that ends sooner.

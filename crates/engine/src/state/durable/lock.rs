@@ -14,8 +14,10 @@ pub use crate::k8s::metadata::ROLLOUT_ANNOTATION;
 /// What `kubectl rollout history` shows beside a revision.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 
+/// The same key as JSON pointers have it.
 pub const CAUSE_POINTER: &str = "/metadata/annotations/kubernetes.io~1change-cause";
 
+/// The same key as JSON pointers have it.
 pub const ROLLOUT_POINTER: &str = "/metadata/annotations/kubectl-inplace.io~1rollout";
 
 words! {
