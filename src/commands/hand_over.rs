@@ -13,6 +13,7 @@ use crate::cli::{ApplyArgs, DryRun, FIELD_MANAGER, GlobalArgs, TargetArgs};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::manifest::Manifest;
 use crate::render::{self, PlanFormat, StreamFormat};
+use engine::change::Direction;
 use engine::change::reason::{Reason, Warning};
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
@@ -21,6 +22,7 @@ use engine::plan::{Intent, Options, Plan, RolloutState, Snapshot, Verdict, Workl
 use engine::report::WorkloadEnd;
 use engine::report::hand_over::{HandOver, HandedOver};
 use engine::state::outcome::EndResult;
+use engine::status::{NextAction, status};
 
 pub(super) async fn apply(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     refuse(args, shell)?;
@@ -42,11 +44,9 @@ pub(super) async fn apply(args: &ApplyArgs, global: &GlobalArgs, shell: &mut She
     let mut planned = planning::of(asked.clone(), targets, cluster, as_planned, shell).await?;
     let left = half_done(&planned);
     if !left.is_empty() && args.act.dry_run == DryRun::None {
-        let of = |(workload, _): &(Workload, Intent)| WorkloadEnd::of(workload.reference.clone(), None);
-        let ends: Vec<WorkloadEnd> = left.iter().map(of).collect();
-        let result = finish(left, &planned, (args, &options), shell).await?;
+        let ends = finish(left, &planned, (args, &options), shell).await?;
+        let result = EndResult::worst(ends.iter().filter_map(|end| end.result));
         if !result.is_done() {
-            let ends: Vec<_> = ends.into_iter().map(|end| WorkloadEnd { result: Some(result), ..end }).collect();
             return tell(&ends, (result, Duration::ZERO), args.act.output, shell);
         }
         planned = planning::of(asked, targets, planned.cluster, as_planned, shell).await?;
@@ -82,32 +82,50 @@ pub(super) fn require_manifests(targets: &TargetArgs, flag: &str) -> Result<()> 
     Ok(())
 }
 
-/// The workloads that a rollout holds whose run is gone, and of which the manifest keeps what that one brings: what it changes
-/// again takes the rollout's place.
-fn half_done(planned: &Planned) -> Vec<(Workload, Intent)> {
+/// The workloads that a rollout holds whose run is gone, and of which the manifest keeps some of what that one brings: what it
+/// changes again takes the rollout's place. Where another manifest follows one that fails, that one is taken back.
+fn half_done(planned: &Planned) -> Vec<(Workload, Direction)> {
     let is_held = |reason: &Reason| matches!(reason, Reason::RolloutHeld { .. });
     let pairs = planned.plan.workloads.iter().zip(&planned.lives);
     let left =
         pairs.filter(|(plan, live)| rollout_state(live) == RolloutState::Unfinished && plan.all_reasons().any(is_held));
-    left.map(|(_, live)| (live.workload.clone(), Intent::None)).collect()
+    left.map(|(plan, live)| {
+        let fails = || status(live).next.first().is_some_and(|next| next.action == NextAction::Abort);
+        let is_other = plan.durable.as_ref().is_some_and(|durable| !durable.rollout.change.is_empty());
+        (live.workload.clone(), if is_other && fails() { Direction::Back } else { Direction::Forward })
+    })
+    .collect()
 }
 
-/// Finishes what a run of the same manifests has left.
+/// Finishes what a run of the same manifests has left, or takes it back.
 async fn finish(
-    left: Vec<(Workload, Intent)>,
+    left: Vec<(Workload, Direction)>,
     planned: &Planned,
     (args, options): (&ApplyArgs, &Options),
     shell: &Shell,
-) -> Result<EndResult> {
+) -> Result<Vec<WorkloadEnd>> {
     let writer = (args.act.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
     rolling.start.pre_pull = options.pre_pull;
     rolling.start.hooks = options.hooks.clone();
     rolling.on_deferred = args.resize.deferred;
-    for (workload, _) in &left {
-        shell.note(&format!("{}: its rollout did not finish and is resumed first", workload.reference));
+    let mut ends: Vec<WorkloadEnd> = Vec::new();
+    for (workload, direction) in left {
+        let reference = workload.reference.clone();
+        if ends.iter().any(|end| end.result.is_none_or(|result| !result.is_done())) {
+            ends.push(WorkloadEnd::of(reference, None));
+            continue;
+        }
+        let what = match direction {
+            Direction::Forward => "did not finish and is resumed first",
+            Direction::Back => "failed, and these manifests are other ones: it is rolled back first",
+        };
+        shell.note(&format!("{reference}: its rollout {what}"));
+        let (found, back) = (vec![(workload, Intent::None)], (direction == Direction::Back).then_some(direction));
+        let result = resume::go_on(found, back, options, &rolling, args.act.yes, shell).await?;
+        ends.push(WorkloadEnd::of(reference, Some(result)));
     }
-    resume::go_on(left, None, options, &rolling, args.act.yes, shell).await
+    Ok(ends)
 }
 
 fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<()> {

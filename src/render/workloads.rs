@@ -52,15 +52,17 @@ pub fn handed_over(
     style: &Style,
     out: Out<'_>,
 ) -> io::Result<()> {
-    if format == StreamFormat::Json || ends.len() > 1 {
+    let is_text = format == StreamFormat::Text;
+    let lines = ends.iter().filter(|_| is_text).filter_map(|end| Some((end, left(end)?)));
+    let lines: String =
+        lines.map(|(end, what)| format!("{}: {what}\n", words::workload(style, &end.workload))).collect();
+    // The last line shall not say less than the exit code.
+    let is_last = result.exit_code() == 0;
+    out.write_all(if is_last { b"" } else { lines.as_bytes() })?;
+    if !is_text || ends.len() > 1 {
         workload_ends(format, ends, (result, elapsed), style, out)?;
     }
-    if format == StreamFormat::Text {
-        for end in ends {
-            let Some(what) = left(end) else { continue };
-            writeln!(out, "{}: {what}", words::workload(style, &end.workload))?;
-        }
-    }
+    out.write_all(if is_last { lines.as_bytes() } else { b"" })?;
     out.flush()
 }
 

@@ -148,6 +148,15 @@ fn what_fails_halfway_fails_and_a_missing_permission_is_no_verdict() {
     let end = line(&output, "end");
     assert_eq!((&end["exitCode"], end.get("handedOver")), (&json!(4), None));
     let server = with_controllers();
+    let new = serde_json::from_str(&failing.to_string().replace("\"web\"", "\"new\"")).expect("it is JSON still");
+    let output = first(&server, &format!("{FIRST} --pre-pull=never"), &[failing, new]).ends_with(4);
+    let output = output.prints("deployment/new: not there yet: left to the next apply");
+    let last = output.stdout.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with("Total: 2 workloads: 0 done, 0 up to date, 1 left to the next apply, 1 not done"),
+        "{last}"
+    );
+    let server = with_controllers();
     server.fault(When::verb("patch").of("pods").times(usize::MAX), Effect::Forbid);
     let output = first(&server, FIRST, &[manifest("acme/side:v2", &json!({}))]).ends_with(3);
     output.omits("left to the next apply");
@@ -224,6 +233,27 @@ fn a_run_that_is_gone_is_finished_by_the_next_one() {
     let newer = [manifest("acme/side:v3", &json!({}))];
     first(&server, FIRST, &newer).ends_with(0).omits("is resumed first");
     assert_eq!(images(&server, "side"), ["acme/side:v3"; 3]);
+}
+
+#[test]
+fn another_manifest_after_one_that_failed_takes_that_back_first() {
+    let server = with_controllers();
+    let of = |app: &str, side: &str| {
+        let mut manifest = manifest(side, &json!({}));
+        manifest["spec"]["template"]["spec"]["containers"][0]["image"] = app.into();
+        [manifest]
+    };
+    let line = format!("{FIRST} --pre-pull=never");
+    let failing = of("acme/app:missing", "acme/side:v2");
+    first(&server, &line, &failing).ends_with(4);
+    // The same again fails again.
+    first(&server, &line, &failing).ends_with(4).says("is resumed first");
+    let output = first(&server, &line, &of("acme/app:v2", "acme/side:v2")).ends_with(0);
+    output.says("failed, and these manifests are other ones: it is rolled back first");
+    assert_eq!(
+        (images(&server, "app"), images(&server, "side")),
+        (vec!["acme/app:v2".into(); 3], vec!["acme/side:v2".into(); 3])
+    );
 }
 
 #[test]

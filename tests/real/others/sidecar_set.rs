@@ -14,11 +14,11 @@ struct Set<'n> {
 
 impl<'n> Set<'n> {
     /// Creates it, and two pods with its container `side`.
-    fn new(namespace: &'n Namespace, container: Value) -> Self {
+    fn new(namespace: &'n Namespace, container: &Value) -> Self {
         let set = Self { namespace, reference: format!("sidecarset/{}", namespace.name()) };
         let mut side = json!({"name": "side", "image": format!("{}/side:v1", registry())});
         side.as_object_mut().expect("an object").extend(container.as_object().cloned().unwrap_or_default());
-        namespace.apply(&set.manifest(side).to_string());
+        namespace.apply(&set.manifest(&side).to_string());
         // Its webhook knows of it then, too.
         let seen = ["get", &set.reference, "-o", "jsonpath={.status.observedGeneration}"];
         poll(|| (namespace.kubectl(&seen) == "1").then_some(())).expect("its controller sees it");
@@ -29,7 +29,7 @@ impl<'n> Set<'n> {
         set
     }
 
-    fn manifest(&self, side: Value) -> Value {
+    fn manifest(&self, side: &Value) -> Value {
         json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "SidecarSet",
             "metadata": {"name": self.namespace.name()},
             "spec": {"namespace": self.namespace.name(), "selector": {"matchLabels": {"mesh": "on"}},
@@ -45,7 +45,7 @@ impl<'n> Set<'n> {
         self.namespace.inplace(&[command, &self.reference].into_iter().chain(words).collect::<Vec<_>>())
     }
 
-    fn strategy(&self, strategy: Value) {
+    fn strategy(&self, strategy: &Value) {
         let patch = json!({"spec": {"updateStrategy": strategy}}).to_string();
         self.namespace.kubectl(&["patch", &self.reference, "--type=merge", "-p", &patch]);
     }
@@ -67,7 +67,7 @@ impl Drop for Set<'_> {
 #[ignore = "needs OpenKruise: tests/run others"]
 fn its_pods_get_the_image_and_are_followed() {
     let namespace = labelled("others-sidecars");
-    let set = Set::new(&namespace, json!({}));
+    let set = Set::new(&namespace, &json!({}));
     let before = set.pods();
     let plan = set.run("plan", "side=:v2");
     assert!(plan.code == 0 && plan.stdout.contains("can be updated in place: 2 pods, one at a time"), "{plan:#?}");
@@ -82,7 +82,7 @@ fn its_pods_get_the_image_and_are_followed() {
     assert!(status.stdout.contains("2 pods: 2 ready"), "{status:#?}");
     // By a manifest, and back.
     let side = json!({"name": "side", "image": format!("{}/side:v1", registry())});
-    let output = namespace.inplace_input(&["apply", "-f", "-", "--yes"], &set.manifest(side).to_string());
+    let output = namespace.inplace_input(&["apply", "-f", "-", "--yes"], &set.manifest(&side).to_string());
     assert!(output.code == 0 && images(&set.pods(), "side") == ["side:v1"; 2], "{output:#?}");
     let refused = set.run("undo", "--yes");
     assert!(
@@ -97,7 +97,7 @@ fn a_hot_upgrade_keeps_one_of_two_containers_running() {
     let namespace = labelled("others-hot");
     let empty = format!("{}/app:v2", registry());
     let hot = json!({"upgradeStrategy": {"upgradeType": "HotUpgrade", "hotUpgradeEmptyImage": empty}});
-    let set = Set::new(&namespace, hot);
+    let set = Set::new(&namespace, &hot);
     let before = set.pods();
     let output = set.run("apply", "side=:v2 --yes");
     assert!(output.code == 0 && output.stderr.contains("side is upgraded hot"), "{output:#?}");
@@ -120,7 +120,7 @@ fn a_hot_upgrade_keeps_one_of_two_containers_running() {
 #[ignore = "needs OpenKruise: tests/run others"]
 fn what_its_controller_leaves_is_named_with_the_field() {
     let namespace = labelled("others-left");
-    let set = Set::new(&namespace, json!({}));
+    let set = Set::new(&namespace, &json!({}));
     let before = set.pods();
     for (strategy, path) in [
         (json!({"paused": true}), "spec.updateStrategy.paused"),
@@ -128,11 +128,11 @@ fn what_its_controller_leaves_is_named_with_the_field() {
         (json!({"type": "RollingUpdate", "selector": {"matchLabels": {"a": "b"}}}), "spec.updateStrategy.selector"),
         (json!({"selector": null, "partition": "100%"}), "spec.updateStrategy.partition"),
     ] {
-        set.strategy(strategy);
+        set.strategy(&strategy);
         let output = set.run("apply", "side=:v2 --yes");
         assert!(output.code == 3 && output.stdout.contains(&format!("UpdateStrategyHolds: {path}")), "{output:#?}");
     }
-    set.strategy(json!({"partition": 1}));
+    set.strategy(&json!({"partition": 1}));
     let output = set.run("apply", "side=:v2 --yes");
     assert!(output.code == 0 && output.stdout.contains("Pods: 1 done, 1 waiting"), "{output:#?}");
     assert_eq!(restarted(&before, &set.pods()).len(), 1);
@@ -157,7 +157,7 @@ fn what_its_controller_leaves_is_named_with_the_field() {
 #[ignore = "needs OpenKruise: tests/run others"]
 fn a_bad_image_stops_it_at_the_first_pod() {
     let namespace = labelled("others-bad-sidecar");
-    let set = Set::new(&namespace, json!({}));
+    let set = Set::new(&namespace, &json!({}));
     let before = set.pods();
     let output = set.run("apply", "side=:nope --yes");
     assert!(output.code == 4 && output.elapsed.as_secs() < 20, "{output:#?}");
@@ -175,7 +175,7 @@ fn a_bad_image_stops_it_at_the_first_pod() {
 #[ignore = "needs OpenKruise: tests/run others"]
 fn a_run_that_is_killed_after_its_write_is_run_again() {
     let namespace = labelled("others-killed-sidecar");
-    let set = Set::new(&namespace, json!({}));
+    let set = Set::new(&namespace, &json!({}));
     let before = set.pods();
     let mut running = namespace.inplace_spawn(&["apply", &set.reference, "side=:v2", "--yes"]);
     running.wait_for("side restarting");

@@ -304,8 +304,15 @@ fn outside_template(live: &Snapshot, desired: &Value) -> Vec<String> {
     if !kind.has_template() {
         return Vec::new();
     }
+    // Helm adds this label to what it applies.
+    let [there, wanted] = [&live.workload.object, desired]
+        .map(|object| object.pointer("/metadata/labels/app.kubernetes.io~1managed-by").and_then(Value::as_str));
+    let is_helms = there == Some("Helm") && wanted.is_none();
     let outside = |object: &Value| {
-        let (mut object, metadata) = (object.clone(), written_metadata(object));
+        let (mut object, mut metadata) = (object.clone(), written_metadata(object));
+        if is_helms {
+            json_patch::merge(&mut metadata, &json!({"labels": {"app.kubernetes.io/managed-by": null}}));
+        }
         if let Value::Object(map) = &mut object {
             map.remove("status");
             map.insert("metadata".into(), metadata);
