@@ -95,7 +95,7 @@ impl Planned {
 /// Says the commands that lead on from a rollout that holds a workload, the one that keeps most first.
 pub(super) fn say_next(live: &Snapshot, invocation: &Invocation, shell: &Shell) {
     for (label, command) in invocation.next_commands(&status(live).next, &live.workload.reference, None) {
-        shell.say(Meaning::Plain, &label, &command);
+        shell.say_whole(Meaning::Plain, &label, &command);
     }
 }
 

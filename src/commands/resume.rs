@@ -186,7 +186,7 @@ fn say_what_undoes(live: &Snapshot, rolling: &Rolling<'_>, shell: &Shell) {
     let is_last = updates(live).updates.last().is_some_and(|last| last.id == undone.id);
     if is_last && undone.course == Course::Ended(EndResult::Complete) {
         let undo = rolling.invocation.of_workload(Verb::Undo, &live.workload.reference, None);
-        shell.say(Meaning::Plain, "Roll back what is complete:", &undo.to_string());
+        shell.say_whole(Meaning::Plain, "Roll back what is complete:", &undo.to_string());
     }
 }
 
@@ -267,7 +267,7 @@ fn warn(live: &Snapshot, goal: &Goal, shell: &Shell) {
 fn say_warning(goal: &Goal, warning: &Warning, shell: &Shell) {
     let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
     shell.say(Meaning::Waiting, "Warning:", &text);
-    warning.recipe(&goal.workload).iter().for_each(|line| shell.say(Meaning::Plain, " ", line));
+    warning.recipe(&goal.workload).iter().for_each(|line| shell.say_whole(Meaning::Plain, " ", line));
 }
 
 /// For a rollout that began without budgets: a user who resumes it may not know.

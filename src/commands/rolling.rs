@@ -189,7 +189,7 @@ impl<'a> Rolling<'a> {
             goal.pods.iter().flat_map(|pod| pod.containers.keys()).map(ContainerName::as_str).collect();
         let containers: Vec<&str> = containers.into_iter().collect();
         let others = self.invocation.restart_pods(&goal.workload, &containers, &pods);
-        shell.say(Meaning::Plain, "To restart the others:", &others.to_string());
+        shell.say_whole(Meaning::Plain, "To restart the others:", &others.to_string());
     }
 
     /// No image starts a container again that the kubelet leaves down: its controller has to replace the pod. Where the rollout is
@@ -202,7 +202,7 @@ impl<'a> Rolling<'a> {
             return;
         }
         let replace = self.invocation.replacing(pods.into_iter(), &goal.workload);
-        shell.say(Meaning::Plain, "Replace what is not started again:", &replace.to_string());
+        shell.say_whole(Meaning::Plain, "Replace what is not started again:", &replace.to_string());
     }
 
     /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
@@ -254,7 +254,7 @@ impl<'a> Rolling<'a> {
             let before = plan::build(&before, &live, &plan::Options::default());
             if before.is_ok_and(|plan| plan.verdict == Verdict::InPlace) {
                 let undo = self.invocation.of_workload(Verb::Undo, &goal.workload, None);
-                shell.say(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
+                shell.say_whole(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
             }
             return Ok(None);
         } else {
@@ -368,10 +368,10 @@ impl<'a> Rolling<'a> {
         if outcome.result == EndResult::Superseded
             && (live.workload.rolling_out().is_some() || !live.workload.is_observed())
         {
-            shell.say(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
+            shell.say_whole(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
         }
         for (label, command) in self.invocation.next_commands(&found.next, workload, Some(goal)) {
-            shell.say(Meaning::Waiting, &label, &command);
+            shell.say_whole(Meaning::Waiting, &label, &command);
         }
     }
 

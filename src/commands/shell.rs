@@ -107,7 +107,15 @@ impl Shell {
 
     /// Writes a line to stderr; a closed stderr is nobody's loss.
     pub fn say(&self, meaning: Meaning, word: &str, text: &str) {
-        let text = self.terminal.stderr.show(text);
+        self.say_line(meaning, word, &self.terminal.stderr.show(text));
+    }
+
+    /// The same with a command or a hint, which is never cut.
+    pub(super) fn say_whole(&self, meaning: Meaning, word: &str, text: &str) {
+        self.say_line(meaning, word, &self.terminal.stderr.whole(text));
+    }
+
+    fn say_line(&self, meaning: Meaning, word: &str, text: &str) {
         let line = format!("{} {text}", self.terminal.stderr.paint(meaning, word));
         let line = render::flowing(&line, 2, &self.terminal.stderr);
         self.aside(|| drop(writeln!(io::stderr().lock(), "{line}")));
@@ -235,7 +243,7 @@ impl Shell {
             self.say(Meaning::Failing, &error.heading(), &error.message);
         }
         for (label, command) in &error.next {
-            self.say(Meaning::Plain, label, command);
+            self.say_whole(Meaning::Plain, label, command);
         }
         let whole = error.meant.as_deref().and_then(|(missing, meant)| meant::with_name(missing, meant, self.line()));
         // It follows the name that was meant.
@@ -261,7 +269,7 @@ impl Shell {
     }
 
     pub(super) fn hint(&self, hint: &Hint) {
-        self.say(Meaning::Plain, "hint:", &self.with_flags(hint));
+        self.say_whole(Meaning::Plain, "hint:", &self.with_flags(hint));
     }
 
     pub(super) fn finish(&self, result: EndResult) -> EndResult {

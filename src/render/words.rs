@@ -423,7 +423,7 @@ pub(super) fn hand_over(
     let head = style.paint(meaning, &format!("Hand-over of {}:", self::workload(style, workload)));
     writeln!(out, "{head} {}", sentence(&style.show(&found.sentence())))?;
     match found.hint(workload) {
-        Some(way) => writeln!(out, "  hint: {}", style.show(&hint(&way))),
+        Some(way) => writeln!(out, "  hint: {}", style.whole(&hint(&way))),
         None => Ok(()),
     }
 }

@@ -277,6 +277,9 @@ fn a_plan_says_what_the_next_apply_changes() {
     text.prints(
         "hint: see whose fields they are, and release them: kubectl inplace release-fields deployment/web -n default",
     );
+    let long = format!("--as {}", "a".repeat(1100));
+    let text = first(&server, &format!("plan -f web.yaml --hand-over {long}"), &[manifest("acme/side:v2", &none)]);
+    text.ends_with(2).prints(&format!("release-fields deployment/web -n default {long}\n"));
     let forced = applied_by("argocd-controller", &[("kubectl-edit", image_of("side"))]);
     assert_eq!(found(&next(&forced, "acme/side:v2").ends_with(2))["result"], "changes");
     let unasked = applied_by("helm", &[]);
