@@ -27,7 +27,7 @@ pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shel
     rolling.dry_run = args.dry_run;
     let mut released = false;
     for (workload, _) in found {
-        released |= rolling.release(workload, args.yes, shell).await?;
+        released |= rolling.release(workload, args.yes, shell).await.map_err(approve::midway(released))?;
     }
     Ok(if released { EndResult::Complete } else { EndResult::NothingToDo })
 }

@@ -1,9 +1,9 @@
 //! What commands share of the outside: streams, terminal, environment, and the wall clock for names.
-#![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
+#![expect(clippy::disallowed_methods, reason = "reads the wall clock for the rollout's id, and measures what a command takes")]
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
@@ -183,6 +183,12 @@ impl Shell {
     pub(super) fn clock(&self, cluster: &Cluster) -> String {
         let here = || jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         cluster.now().unwrap_or_else(here)
+    }
+
+    /// Returns what says how long ago this was called.
+    pub(super) fn stopwatch() -> impl Fn() -> Duration {
+        let began = Instant::now();
+        move || began.elapsed()
     }
 
     /// Returns the id of a rollout that begins now: sortable by time, and not another's.
