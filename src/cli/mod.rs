@@ -167,7 +167,7 @@ pub struct DiffArgs {
     #[arg(short = 'C', long, value_name = "LINES", default_value_t = 3)]
     pub context_lines: u32,
     /// Name of the field manager that the server is asked as
-    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 

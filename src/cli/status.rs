@@ -60,7 +60,7 @@ pub struct StatusArgs {
     #[arg(short, long)]
     pub watch: bool,
     /// Exit with 2 where a workload is not up to date: in progress, failed, held, drifted, or pods missing; with 1 where that is not known
-    #[arg(long)]
+    #[arg(long, conflicts_with = "watch")]
     pub exit_code: bool,
     /// Output format; wide also has restarts, nodes, digests and uids, name the workloads, one a line
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = format::<StatusFormat>())]

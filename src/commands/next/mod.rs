@@ -376,7 +376,8 @@ impl Invocation {
 
     fn kubectl(&self, words: &[&str], more: Vec<String>, workload: &WorkloadRef) -> Printed {
         let words = ["kubectl"].iter().chain(words).map(|word| (*word).to_owned()).chain(more);
-        let place = ["-n".to_owned(), workload.namespace.clone()];
+        let namespace = Some(&workload.namespace).filter(|namespace| !namespace.is_empty());
+        let place = namespace.into_iter().flat_map(|namespace| ["-n".to_owned(), namespace.clone()]);
         Printed { words: words.chain(place).chain(self.connection_words()).collect() }
     }
 

@@ -69,6 +69,14 @@ fn what_goes_on_carries_what_no_lock_has_and_undo_what_somebody_gave() {
 }
 
 #[test]
+fn what_is_in_no_namespace_is_printed_without_one() {
+    let set = WorkloadRef { kind: WorkloadKind::SidecarSet, namespace: String::new(), name: "mesh".into() };
+    let of = |workload| invocation("x apply --as jane").rollout_status(workload).to_string();
+    assert_eq!(of(&set), "kubectl inplace status sidecarset/mesh --as jane");
+    assert_eq!(of(&web()), "kubectl rollout status deployment/web -n shop --as jane");
+}
+
+#[test]
 fn a_time_that_ends_a_run_early_is_known_as_such() {
     for (flags, expected) in [
         ("--timeout 4s", true),
