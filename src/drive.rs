@@ -337,7 +337,7 @@ fn read<T>(
     }
 }
 
-/// How often a workload is read again whose controller has not seen its newest template, and how long between.
+/// How often a workload is read again whose controller has not observed its newest change, and the pause between two reads.
 const OBSERVED_READS: u32 = 50;
 const OBSERVED_PAUSE: Duration = Duration::from_millis(200);
 

@@ -128,7 +128,7 @@ pub struct PlanArgs {
     pub policy: PolicyArgs,
     /// Compare -f with older manifests, without a cluster
     ///
-    /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
+    /// Compare -f with these older manifests, with no cluster at all: files, directories, or - for standard input
     #[arg(long, conflicts_with_all = ["container", "requests", "limits"], value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub against: Vec<String>,
     /// Output format

@@ -63,7 +63,7 @@ pub struct PaceArgs {
     /// How long everything may take [default: no limit]
     #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION", value_parser = seconds)]
     pub total_timeout: Option<u64>,
-    /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
+    /// Take over a rollout that another run holds, also one that is still active: that run stops and changes nothing more
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
     /// Stop after every N pods, and ask or print how to resume; 0 does not stop, whatever the rollout began with

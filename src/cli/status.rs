@@ -12,7 +12,7 @@ pub struct WorkloadArgs {
     /// Workloads: TYPE/NAME, TYPE NAME, or TYPE with -l or --all
     #[arg(value_name = "TYPE/NAME")]
     pub words: Vec<String>,
-    /// Manifests: files, folders, URLs, - for stdin
+    /// Manifests: files, directories, URLs, - for stdin
     #[arg(short, long, help_heading = WORKLOADS, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
     /// A kustomization, built by kubectl kustomize

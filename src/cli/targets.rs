@@ -26,7 +26,7 @@ pub struct TargetArgs {
     /// Let '*=IMAGE' stand for every container
     #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub all_containers: bool,
-    /// Manifests: files, folders, URLs, - for stdin
+    /// Manifests: files, directories, URLs, - for stdin
     #[arg(short, long, help_heading = WHAT, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
     /// A kustomization, built by kubectl kustomize

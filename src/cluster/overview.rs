@@ -226,7 +226,7 @@ impl Reading {
             Err(error) => {
                 let denied = denied(error)?;
                 self.not_read.push(format!(
-                    "the controllerrevisions could not be listed ({}), so it is not known whether pods of daemonsets are of an older one",
+                    "the controllerrevisions could not be listed ({}), so it is not known whether pods of workloads are of an older one",
                     denied.message
                 ));
             }

@@ -1,4 +1,4 @@
-//! Thin glue, one file a verb: arguments to engine values, engine values to renderers.
+//! Thin glue, one file for each command: arguments to engine values, engine values to renderers.
 
 mod against;
 mod apply;

@@ -202,7 +202,7 @@ async fn remove_pull_pods(live: &Snapshot, cluster: &Cluster, field_manager: &st
         }
     };
     if others > 0 {
-        shell.note(&format!("{workload}: a run that may be at work pulls images first: its pods are not touched"));
+        shell.note(&format!("{workload}: a run that may be active pulls images first: its pods are not touched"));
     }
     for delete in found.iter().filter_map(rollout::delete_pull_pod) {
         match cluster.write(&delete, field_manager).await {

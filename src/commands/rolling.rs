@@ -57,7 +57,7 @@ pub(super) struct Rolling<'a> {
     pub(super) on_deferred: Option<OnDeferred>,
     /// How the rollout ended that is taken back by itself.
     pub(super) after: Option<EndResult>,
-    /// What was applied, where that were manifests: their tool applies them next.
+    /// The manifests that were applied, if any: their tool applies them next.
     pub(super) manifests: Arc<Manifests>,
 }
 

@@ -428,6 +428,25 @@ pub(super) fn hand_over(
     }
 }
 
+/// Says how something has ended.
+pub(super) fn ended(result: EndResult) -> &'static str {
+    match result {
+        EndResult::Complete => "complete",
+        EndResult::NothingToDo => "up to date",
+        EndResult::Left => "left",
+        EndResult::Paused => "paused",
+        EndResult::Aborted => "rolled back",
+        EndResult::Error => "error",
+        EndResult::Changes => "changes",
+        EndResult::NotEligible => "not eligible",
+        EndResult::Failed => "failed",
+        EndResult::TimedOut => "timed out",
+        EndResult::Deferred => "deferred",
+        EndResult::Superseded => "superseded",
+        EndResult::Interrupted | EndResult::Terminated => "interrupted",
+    }
+}
+
 pub(super) fn meaning(result: EndResult) -> Meaning {
     use EndResult::{Changes, Interrupted, Paused, Terminated};
     if result.is_done() {

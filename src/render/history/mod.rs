@@ -150,7 +150,7 @@ fn change(update: &Update, style: &Style) -> String {
 /// How it ended; that of a pod's owner is in its owner's history alone.
 fn outcome(update: &Update, is_pods_own: bool) -> String {
     match &update.course {
-        Course::Ended(result) => result.word().to_owned(),
+        Course::Ended(result) => words::ended(*result).to_owned(),
         Course::Replaced { by } => format!("replaced by \"{by}\""),
         Course::UnderWay { state, direction, is_left } => {
             let back = match direction {
