@@ -34,7 +34,6 @@ mod targets;
 mod undo;
 mod usage;
 mod version;
-mod witness;
 
 use clap::{CommandFactory, FromArgMatches};
 

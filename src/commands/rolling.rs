@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::follow::report_end;
 use super::next::{Invocation, MOST_PODS, Verb};
 use super::planning::Manifests;
 use super::recording::{RecordTo, tell_trouble};
 use super::several::Job;
 use super::sidecar_set;
 use super::undo::say_what_goes_back_keeps;
-use super::witness::Witness;
 use super::{Shell, approve, planning};
 use crate::cli::{DryRun, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{Listener, Meaning, NextSteps, StreamFormat};
+use crate::render::{Meaning, NextSteps, StreamFormat};
 use crate::{drive, process};
 use engine::change::Direction;
 use engine::change::reason::Reason;
@@ -319,13 +319,13 @@ impl<'a> Rolling<'a> {
         let next = sidecar_set::next(self.next(goal), (goal, &live), &self.invocation, shell);
         let next = NextSteps { expected, after: self.after, ..unless_of_no_use(next, goal, &live) };
         let mut recorder = self.recording.open(shell)?;
-        let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
-        witness.start(goal, &next)?;
+        let mut listener = shell.listener(self.output, self.side_by_side);
+        listener.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         drop(live);
-        let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recorder).await?;
+        let (mut outcome, seen) = drive::drive(self.cluster, goal, &scope, &mut *listener, &mut recorder).await?;
         outcome.hand_over = self.next_apply(&outcome).await;
-        if !witness.end(self.cluster, &mut outcome).await? {
+        if !report_end(listener, self.cluster, (goal, &seen), &mut outcome).await? {
             shell.tell_the_end(goal, &next, &outcome);
         }
         self.tell_what_stays_down(goal, &outcome, shell);

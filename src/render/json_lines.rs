@@ -77,14 +77,14 @@ impl Listener for JsonLines<'_> {
         err.flush()
     }
 
-    fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()> {
-        let fields = json!({
-            "workload": report.workload, "pods": each(&report.pods, failed), "omitted": report.left_out,
-        });
-        self.write("failureReport", elapsed, fields)
-    }
-
-    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+    fn outcome(&mut self, outcome: &Outcome, failure: Option<&FailureReport>) -> io::Result<()> {
+        let elapsed = words::from_seconds(outcome.seconds);
+        if let Some(report) = failure {
+            let fields = json!({
+                "workload": report.workload, "pods": each(&report.pods, failed), "omitted": report.left_out,
+            });
+            self.write("failureReport", elapsed, fields)?;
+        }
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
         let next = if is_durable { next.that_fit(outcome) } else { next };
@@ -112,7 +112,7 @@ impl Listener for JsonLines<'_> {
             "follow": next.follow.filter(|_| !outcome.nothing_more),
         });
         let fields = joined([head, json!(tally), without_empty(rest, &["standingFields", "handOver"])]);
-        self.write("summary", words::from_seconds(outcome.seconds), fields)
+        self.write("summary", elapsed, fields)
     }
 }
 

@@ -240,17 +240,12 @@ impl Listener for Live<'_> {
         (!self.over).then_some(due)
     }
 
-    fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
-        self.narrator.failure = Some(report.clone());
-        Ok(())
-    }
-
-    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+    fn outcome(&mut self, outcome: &Outcome, failure: Option<&FailureReport>) -> io::Result<()> {
         self.over = true;
         self.bar.finish_and_clear();
         self.write(|view| {
             view.write_pending()?;
-            view.narrator.end(outcome, true, &view.out_style, &mut view.out)
+            view.narrator.end((outcome, failure), true, &view.out_style, &mut view.out)
         })
     }
 }
