@@ -8,7 +8,6 @@ use std::time::Duration;
 use futures::future::{self, Either};
 
 use super::Shell;
-use super::next::Verb;
 use super::planning::say_next;
 use super::recording::{RecordTo, tell_trouble};
 use super::sidecar_set;
@@ -61,7 +60,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let rollout_status = shell.invocation(&cluster).rollout_status(&goal.workload).to_string();
         let follow = match replacing {
             Some(_) => rollout_status.clone(),
-            None => shell.invocation(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
+            None => shell.invocation(&cluster).of_workload(ClusterCommand::Follow, &goal.workload, None).to_string(),
         };
         drift(&live, &cluster).await.iter().for_each(|drift| shell.note(&drift.to_string()));
         // Nothing more may come: the user who waits for it gets to know.

@@ -145,12 +145,7 @@ fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<()> {
 
 /// Each workload by itself: what can be done in place is, and the others end without a write. What was `finished` before took its
 /// time, too.
-async fn carry_out(
-    planned: Planned,
-    finished: Option<Duration>,
-    args: &ApplyArgs,
-    shell: &Shell,
-) -> Result<EndResult> {
+async fn carry_out(planned: Planned, finished: Option<Duration>, args: &ApplyArgs, shell: &Shell) -> Result<EndResult> {
     let Planned { plan, lives, cluster, id, manifests, .. } = planned;
     let order: Vec<_> = plan.workloads.iter().map(|plan| plan.workload.clone()).collect();
     let mut lives = lives.into_iter();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::next::Verb;
+use super::next::goes_on;
 use super::permitted::Permitted;
 use super::rolling::Rolling;
 use super::several::Job;
@@ -93,7 +93,7 @@ pub(super) async fn go_on(
                 continue;
             }
             Err(error) => {
-                let verb = Verb::of(direction.unwrap_or(Direction::Forward));
+                let verb = goes_on(direction.unwrap_or(Direction::Forward));
                 return Err(rolling.not_resumed(&live, verb, &error));
             }
         };
@@ -185,7 +185,7 @@ fn say_what_undoes(live: &Snapshot, rolling: &Rolling<'_>, shell: &Shell) {
     let Ok(Some(undone)) = plan::undone(live, None) else { return };
     let is_last = updates(live).updates.last().is_some_and(|last| last.id == undone.id);
     if is_last && undone.course == Course::Ended(EndResult::Complete) {
-        let undo = rolling.invocation.of_workload(Verb::Undo, &live.workload.reference, None);
+        let undo = rolling.invocation.of_workload(ClusterCommand::Undo, &live.workload.reference, None);
         shell.say_whole(Meaning::Plain, "Roll back what is complete:", &undo.to_string());
     }
 }
@@ -231,7 +231,7 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), 
     if rolling.no_hooks || missing.is_empty() {
         return Ok(());
     }
-    let (verb, workload) = (Verb::of(goal.lock.rollout.direction), &goal.workload);
+    let (verb, workload) = (goes_on(goal.lock.rollout.direction), &goal.workload);
     let flags = HookPhase::flags(&missing);
     let began =
         format!("{workload}: rollout \"{}\" began with {flags}, and a command is not stored in the cluster", goal.id());

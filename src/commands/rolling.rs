@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::follow::report_end;
-use super::next::{Invocation, MOST_PODS, Verb};
+use super::next::{Invocation, MOST_PODS};
 use super::planning::Manifests;
 use super::recording::{RecordTo, tell_trouble};
 use super::several::Job;
@@ -20,6 +20,7 @@ use crate::{drive, process};
 use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::names::{ContainerName, RolloutId};
+use engine::k8s::permissions::ClusterCommand;
 use engine::plan::{
     self, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan, way_back,
 };
@@ -136,7 +137,7 @@ impl<'a> Rolling<'a> {
             let live = self.reread(&goal).await?;
             let start = self.another_run(&goal, shell);
             let next = plan::resume(&live, None, &start);
-            goal = next.map_err(|error| self.not_resumed(&live, Verb::Resume, &error))?;
+            goal = next.map_err(|error| self.not_resumed(&live, ClusterCommand::Resume, &error))?;
             self.choose(&mut goal);
             outcome = self.drive(&goal, live, None, shell).await?;
         }
@@ -242,7 +243,7 @@ impl<'a> Rolling<'a> {
                     shell.note(&format!("{}: nothing was changed, so there is nothing to roll back", goal.workload));
                     return Ok(None);
                 }
-                Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
+                Err(error) => return Err(self.not_resumed(&live, ClusterCommand::Abort, &error)),
             }
         } else if live
             .pods
@@ -253,7 +254,7 @@ impl<'a> Rolling<'a> {
             let before = Intent::Undo { to: None, pin_digest: false };
             let before = plan::build(&before, &live, &plan::Options::default());
             if before.is_ok_and(|plan| plan.verdict == Verdict::InPlace) {
-                let undo = self.invocation.of_workload(Verb::Undo, &goal.workload, None);
+                let undo = self.invocation.of_workload(ClusterCommand::Undo, &goal.workload, None);
                 shell.say_whole(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
             }
             return Ok(None);
@@ -285,16 +286,16 @@ impl<'a> Rolling<'a> {
         let Some(reason) = server.and_then(|server| plan::server_lacks(goal, live, server)) else { return Ok(()) };
         let is_back = goal.is_back();
         let (what, verb) = if is_back {
-            ("what was raised is kept, and the rollout finished", Verb::Resume)
+            ("what was raised is kept, and the rollout finished", ClusterCommand::Resume)
         } else {
-            ("it is rolled back", Verb::Abort)
+            ("it is rolled back", ClusterCommand::Abort)
         };
         let error = CommandError::new(ErrorKind::Forbidden, format!("{}: {}", goal.workload, reason.sentence()));
         Err(error.hint(format!("{what}: {}", self.invocation.of_workload(verb, &goal.workload, Some(goal)))))
     }
 
     /// Why a rollout cannot be resumed or aborted, and what the user can do.
-    pub(super) fn not_resumed(&self, live: &Snapshot, verb: Verb, error: &ResumeError) -> CommandError {
+    pub(super) fn not_resumed(&self, live: &Snapshot, verb: ClusterCommand, error: &ResumeError) -> CommandError {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
         let next = self.invocation.next_commands(&status(live).next, workload, None);
@@ -379,9 +380,9 @@ impl<'a> Rolling<'a> {
         let (invocation, workload) = (&self.invocation, &goal.workload);
         let command = |verb| invocation.of_workload(verb, workload, Some(goal)).to_string();
         let with = |verb, id, value: &str| invocation.of_workload_with(verb, goal, &[(id, value.to_owned())]);
-        let on = if goal.is_back() { Verb::Abort } else { Verb::Resume };
+        let on = if goal.is_back() { ClusterCommand::Abort } else { ClusterCommand::Resume };
         let common = NextSteps {
-            follow: Some(command(Verb::Follow)),
+            follow: Some(command(ClusterCommand::Follow)),
             is_short_of_time: invocation.is_short_of_time(),
             undoes_failures: goal.policy().undoes_failures,
             undoes_deferred: goal.undoes_deferred(),
@@ -393,7 +394,7 @@ impl<'a> Rolling<'a> {
                 take_back: match goal.pods.iter().any(|pod| pod.fields.resizes()) {
                     _ if self.is_restart => None,
                     // Images alone would leave cpu and memory.
-                    true => (goal.mode() == Mode::PodsOnly).then(|| command(Verb::Undo)),
+                    true => (goal.mode() == Mode::PodsOnly).then(|| command(ClusterCommand::Undo)),
                     false => way_back(goal).and_then(|images| invocation.images_back(goal, &images)),
                 },
                 go_on: if self.is_restart { None } else { invocation.go_on(goal) },
@@ -410,8 +411,8 @@ impl<'a> Rolling<'a> {
         if !goal.is_back() {
             return NextSteps {
                 // Where there was only a lock to remove, it would undo the update before it.
-                take_back: (!changes_nothing(goal)).then(|| command(Verb::Undo)),
-                abort: Some(command(Verb::Abort)),
+                take_back: (!changes_nothing(goal)).then(|| command(ClusterCommand::Undo)),
+                abort: Some(command(ClusterCommand::Abort)),
                 again_despite_budget: invocation.with(&[("disruption_budget", "ignore".to_owned())]).again(),
                 ..common
             };
@@ -420,14 +421,15 @@ impl<'a> Rolling<'a> {
         let most = goal.policy().max_unavailable;
         let despite = [most, most.saturating_add(1)].map(|most| {
             let flags = [("max_unavailable", most.to_string()), ("on_failure", "continue".to_owned())];
-            invocation.of_workload_with(Verb::Abort, goal, &flags)
+            invocation.of_workload_with(ClusterCommand::Abort, goal, &flags)
         });
         let bare = Goal { hooks: Hooks::default(), ..goal.clone() };
-        let without_hooks = || invocation.without_hooks().of_workload(Verb::Abort, workload, Some(&bare)).to_string();
+        let without_hooks =
+            || invocation.without_hooks().of_workload(ClusterCommand::Abort, workload, Some(&bare)).to_string();
         NextSteps {
             despite_failures: Some((most, despite)),
             without_hooks: (!goal.hooks.is_empty()).then(without_hooks),
-            forward: Some(command(Verb::Resume)),
+            forward: Some(command(ClusterCommand::Resume)),
             undoes_failures: false,
             undoes_deferred: false,
             ..common

@@ -1,5 +1,8 @@
 //! What commands share of the outside: streams, terminal, environment, and the wall clock for names.
-#![expect(clippy::disallowed_methods, reason = "reads the wall clock for the rollout's id, and measures what a command takes")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the wall clock for the rollout's id, and measures what a command takes"
+)]
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
