@@ -1,8 +1,8 @@
 //! `status` and `history`: the commands that read workloads and change nothing.
 
-use clap::{Args, ValueHint};
+use clap::Args;
 
-use super::targets::WORKLOADS;
+use super::targets::{PickArgs, WORKLOADS};
 use super::{TargetArgs, format};
 use crate::render::{DocumentFormat, StatusFormat};
 
@@ -12,42 +12,13 @@ pub struct WorkloadArgs {
     /// Workloads: TYPE/NAME, TYPE NAME, or TYPE with -l or --all
     #[arg(value_name = "TYPE/NAME")]
     pub words: Vec<String>,
-    /// Manifests: files, directories, URLs, - for stdin
-    #[arg(short, long, help_heading = WORKLOADS, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
-    pub filename: Vec<String>,
-    /// A kustomization, built by kubectl kustomize
-    #[arg(short, long, help_heading = WORKLOADS, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
-    pub kustomize: Option<String>,
-    /// Process the directory used in -f recursively
-    #[arg(short = 'R', long, help_heading = WORKLOADS, hide_short_help = true)]
-    pub recursive: bool,
-    /// Label selector of the workloads
-    #[arg(short = 'l', long, help_heading = WORKLOADS, value_name = "LABELS")]
-    pub selector: Option<String>,
-    /// Field selector of the workloads, such as metadata.name=web
-    #[arg(long, help_heading = WORKLOADS, hide_short_help = true, value_name = "FIELDS")]
-    pub field_selector: Option<String>,
-    /// All workloads of the types
-    #[arg(long, help_heading = WORKLOADS, conflicts_with_all = ["selector", "field_selector"])]
-    pub all: bool,
-    /// In all namespaces
-    #[arg(short = 'A', long, help_heading = WORKLOADS)]
-    pub all_namespaces: bool,
+    #[command(flatten, next_help_heading = WORKLOADS)]
+    pub pick: PickArgs,
 }
 
 impl From<&WorkloadArgs> for TargetArgs {
     fn from(args: &WorkloadArgs) -> Self {
-        Self {
-            words: args.words.clone(),
-            filename: args.filename.clone(),
-            kustomize: args.kustomize.clone(),
-            recursive: args.recursive,
-            selector: args.selector.clone(),
-            field_selector: args.field_selector.clone(),
-            all: args.all,
-            all_namespaces: args.all_namespaces,
-            ..Self::default()
-        }
+        Self { words: args.words.clone(), pick: args.pick.clone(), ..Self::default() }
     }
 }
 

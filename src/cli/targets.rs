@@ -26,29 +26,36 @@ pub struct TargetArgs {
     /// Let '*=IMAGE' stand for every container
     #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub all_containers: bool,
-    /// Manifests: files, directories, URLs, - for stdin
-    #[arg(short, long, help_heading = WHAT, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
-    pub filename: Vec<String>,
-    /// A kustomization, built by kubectl kustomize
-    #[arg(short, long, help_heading = WHAT, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
-    pub kustomize: Option<String>,
-    /// Process the directory used in -f recursively
-    #[arg(short = 'R', long, help_heading = WHAT, hide_short_help = true)]
-    pub recursive: bool,
+    #[command(flatten, next_help_heading = WHAT)]
+    pub pick: PickArgs,
     /// Unknown fields of manifests: strict refuses them, warn reports them, ignore accepts them
     #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict", value_parser = validation())]
     pub validate: Validation,
+}
+
+/// Workloads in manifests, or by what they are like.
+#[derive(Debug, Args, Default, Clone)]
+pub struct PickArgs {
+    /// Manifests: files, directories, URLs, - for stdin
+    #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    pub filename: Vec<String>,
+    /// A kustomization, built by kubectl kustomize
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
+    pub kustomize: Option<String>,
+    /// Process the directory used in -f recursively
+    #[arg(short = 'R', long, hide_short_help = true)]
+    pub recursive: bool,
     /// Label selector of the workloads
-    #[arg(short = 'l', long, help_heading = WHAT, value_name = "LABELS")]
+    #[arg(short = 'l', long, value_name = "LABELS")]
     pub selector: Option<String>,
     /// Field selector of the workloads, such as metadata.name=web
-    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "FIELDS")]
+    #[arg(long, hide_short_help = true, value_name = "FIELDS")]
     pub field_selector: Option<String>,
     /// All workloads of the types
-    #[arg(long, help_heading = WHAT, conflicts_with_all = ["selector", "field_selector"])]
+    #[arg(long, conflicts_with_all = ["selector", "field_selector"])]
     pub all: bool,
-    /// In all namespaces; with -l or --all
-    #[arg(short = 'A', long, help_heading = WHAT)]
+    /// In all namespaces
+    #[arg(short = 'A', long)]
     pub all_namespaces: bool,
 }
 
@@ -70,10 +77,15 @@ pub struct ChangeArgs {
     pub limits: Vec<String>,
 }
 
-impl TargetArgs {
+impl PickArgs {
     /// Returns whether workloads are picked without their names.
     pub fn is_selected(&self) -> bool {
         self.selector.is_some() || self.field_selector.is_some() || self.all
+    }
+
+    /// Returns whether manifests name the workloads.
+    pub fn has_manifests(&self) -> bool {
+        !self.filename.is_empty() || self.kustomize.is_some()
     }
 }
 

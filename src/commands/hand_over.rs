@@ -78,7 +78,7 @@ fn refuse(args: &ApplyArgs, shell: &Shell) -> Result<()> {
 }
 
 pub(super) fn require_manifests(targets: &TargetArgs, flag: &str) -> Result<()> {
-    if targets.filename.is_empty() && targets.kustomize.is_none() {
+    if !targets.pick.has_manifests() {
         return Err(CommandError::usage(format!("{flag} is about manifests, and none is given"))
             .hint("give those that are applied next, with -f or -k"));
     }
