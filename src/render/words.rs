@@ -7,7 +7,7 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
 
 use super::columns;
-use super::style::{Meaning, Style, elided};
+use super::style::{Meaning, Style};
 use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::failure::Failure;
@@ -231,25 +231,6 @@ pub(super) fn direction(direction: Direction) -> &'static str {
         Direction::Forward => "forward",
         Direction::Back => "back",
     }
-}
-
-/// Returns the first words, as many as the columns hold: a word is whole or not there, but for a first one that is longer.
-pub(super) fn first_words(text: &str, columns: usize, style: &Style) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    let mark = if style.unicode { "\u{2026}" } else { "..." };
-    let room = columns.saturating_sub(mark.width() + 1);
-    let mut shown = String::new();
-    for word in text.split_whitespace() {
-        let gap = if shown.is_empty() { "" } else { " " };
-        if shown.width() + gap.len() + word.width() > room {
-            break;
-        }
-        shown.push_str(gap);
-        shown.push_str(word);
-    }
-    if shown.is_empty() { elided(text, columns, style) } else { format!("{shown} {mark}") }
 }
 
 /// Returns `side: acme/side 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.

@@ -17,7 +17,7 @@ const VERSION_COLUMNS: usize = 20;
 /// Of a digest its beginning is shown, as of a commit.
 const DIGEST_COLUMNS: usize = 8;
 
-/// Of a longer text so much is shown: whole words of it.
+/// A longer text is cut in its middle.
 const REASON_COLUMNS: usize = 34;
 
 const CHANGE: &str = "CHANGE";
@@ -73,7 +73,7 @@ fn cells(run: Option<&Run>, pod: &PodInProgress, style: &Style) -> Vec<String> {
         phase.to_owned(),
         time(pod, style),
         known(goal.map(|goal| change(goal, &pod.phase, style)).unwrap_or_default()),
-        words::first_words(&waits_for, REASON_COLUMNS, style),
+        elided(&waits_for, REASON_COLUMNS, style),
         known(style.show(&pod.node)),
         known(pod.restarts.map(|restarts| restarts.to_string()).unwrap_or_default()),
     ]
