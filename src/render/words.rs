@@ -8,7 +8,6 @@ use unicode_width::UnicodeWidthStr;
 
 use super::columns;
 use super::style::{Meaning, Style};
-use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::failure::Failure;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
@@ -224,13 +223,6 @@ pub(super) fn pod_name(style: &Style, workload: &WorkloadRef, pod: &PodKey) -> S
 /// Returns the namespace of an object as it follows its name; nothing where there is none.
 pub(super) fn in_namespace(style: &Style, namespace: &str, (before, after): (&str, &str)) -> String {
     if namespace.is_empty() { String::new() } else { format!("{before}namespace {}{after}", style.show(namespace)) }
-}
-
-pub(super) fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "forward",
-        Direction::Back => "back",
-    }
 }
 
 /// Returns `side: acme/side 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.
@@ -484,15 +476,6 @@ mod tests {
         assert_eq!(flowing(&label, 2, &style), label.replace(" kubectl", "\n  kubectl"));
         let in_parentheses = "resume it (kubectl inplace resume web), or not";
         assert_eq!(flowing(in_parentheses, 2, &style), "resume it\n  (kubectl inplace resume web),\n  or not");
-    }
-
-    #[test]
-    fn a_reason_is_cut_between_words() {
-        let of = |text: &str, columns| first_words(text, columns, &Style::PLAIN);
-        assert_eq!(of("ContainerCreating", 17), "ContainerCreating");
-        assert_eq!(of("nothing tells them apart", 17), "nothing tells \u{2026}");
-        assert_eq!(of("nothing tells them apart", 24), "nothing tells them apart");
-        assert_eq!(of("aWordThatIsLong indeed", 10), elided("aWordThatIsLong indeed", 10, &Style::PLAIN));
     }
 
     #[test]

@@ -184,7 +184,6 @@ fn update(update: &Update) -> Value {
         Course::Ended(ended) => json!({"course": "ended", "result": ended.word()}),
         Course::Replaced { by } => json!({"course": "ended", "result": EndResult::Superseded.word(), "replacedBy": by}),
         Course::UnderWay { state, direction, is_left } => {
-            let direction = words::direction(*direction);
             json!({"course": "inProgress", "state": state.word(), "direction": direction, "interrupted": is_left})
         }
         Course::Unrecorded { pods } => json!({"course": "unrecorded", "pods": pods}),
