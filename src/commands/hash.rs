@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Shell;
 use super::targets;
-use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
+use crate::cli::{GlobalArgs, HashArgs};
 use crate::cluster::Cluster;
 use crate::error::{CommandError, Result};
 use crate::manifest::Manifest;
