@@ -30,8 +30,8 @@ use formats::format;
 pub use global::{ConnectionArgs, GlobalArgs, options};
 pub use manager::OUR_MANAGER as FIELD_MANAGER;
 pub use rollout::{
-    AbortArgs, ActArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ReleaseFieldsArgs, ResizeArgs,
-    RestartArgs, ResumeArgs, RolloutArgs, UndoArgs,
+    AbortArgs, ActArgs, ChoiceArgs, OwnerArgs, PaceArgs, PolicyArgs, ReleaseFieldsArgs, ResizeArgs, RestartArgs,
+    ResumeArgs, RolloutArgs, UndoArgs,
 };
 pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
 pub use targets::{ChangeArgs, TargetArgs};

@@ -16,7 +16,7 @@ use super::pulls;
 use super::reading;
 use super::sidecar_set;
 use super::targets;
-use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs, TargetArgs};
+use crate::cli::{self, ChangeArgs, GlobalArgs, PaceArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::error::CommandError;
@@ -376,7 +376,7 @@ pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
         pre_pull: policy.pre_pull,
         drain: policy.drain,
         drain_seconds: policy.drain_seconds,
-        respects_budgets: policy.disruption_budget.map(DisruptionBudget::respects),
+        respects_budgets: policy.disruption_budget,
         ..Options::default()
     })
 }
