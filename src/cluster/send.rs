@@ -96,11 +96,8 @@ impl Cluster {
     }
 
     pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>> {
-        match self.get(PODS.into(), Some(&key.namespace), &key.name).await {
-            Ok(pod) => read_pod(&pod).map(Some),
-            Err(ClusterError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let found = self.get_if_there(PODS.into(), Some(&key.namespace), &key.name).await?;
+        found.map(|pod| read_pod(&pod)).transpose()
     }
 }
 

@@ -180,12 +180,7 @@ impl Cluster {
         if names.len() > NODES_ONE_BY_ONE {
             return self.list(NODES, None, &[]).await;
         }
-        let reads = names.iter().map(|node| async move {
-            match self.get(NODES, None, node).await {
-                Err(ClusterError::NotFound { .. }) => Ok(None),
-                answer => answer.map(Some),
-            }
-        });
+        let reads = names.iter().map(|node| self.get_if_there(NODES, None, node));
         Ok(futures::future::try_join_all(reads).await?.into_iter().flatten().collect())
     }
 
