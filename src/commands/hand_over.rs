@@ -109,8 +109,6 @@ async fn finish(
 ) -> Result<Vec<WorkloadEnd>> {
     let writer = (args.act.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
-    rolling.start.pre_pull = options.pre_pull;
-    rolling.start.hooks = options.hooks.clone();
     rolling.on_deferred = args.resize.deferred;
     let mut ends: Vec<WorkloadEnd> = Vec::new();
     for (workload, direction) in left {

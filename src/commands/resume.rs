@@ -38,13 +38,10 @@ pub(super) async fn run(
     let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
-    rolling.start.pre_pull = options.pre_pull;
-    rolling.start.hooks = options.hooks.clone();
     rolling.no_hooks = args.no_hooks;
     rolling.start.keep_field_ownership = args.keep_field_ownership;
     rolling.dry_run = args.dry_run;
     rolling.on_deferred = args.resize.deferred;
-    rolling.start.take_over = options.take_over;
     go_on(found, direction, &options, &rolling, args.yes, shell).await
 }
 
@@ -77,6 +74,9 @@ pub(super) async fn go_on(
     yes: bool,
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
+    let (pre_pull, hooks, take_over) = (options.pre_pull, options.hooks.clone(), options.take_over);
+    let start = Start { pre_pull, hooks, take_over, ..rolling.start.clone() };
+    let rolling = &Rolling { start, ..rolling.clone() };
     let cluster = rolling.cluster;
     let [mut may_resume, mut may_abort] =
         [ClusterCommand::Resume, ClusterCommand::Abort].map(|command| Permitted::new(cluster, command));
