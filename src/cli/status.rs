@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::targets::{PickArgs, WORKLOADS};
+use super::targets::PickArgs;
 use super::{TargetArgs, format};
 use crate::render::{DocumentFormat, StatusFormat};
 
@@ -12,7 +12,7 @@ pub struct WorkloadArgs {
     /// Workloads: TYPE/NAME, TYPE NAME, or TYPE with -l or --all
     #[arg(value_name = "TYPE/NAME")]
     pub words: Vec<String>,
-    #[command(flatten, next_help_heading = WORKLOADS)]
+    #[command(flatten)]
     pub pick: PickArgs,
 }
 

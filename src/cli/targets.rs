@@ -6,11 +6,8 @@ use clap::{Args, ValueHint};
 use super::one_of;
 use engine::plan::Validation;
 
-/// The heading of the flags that say what changes.
-pub(super) const WHAT: &str = "Workloads and changes";
-
-/// The heading of those that say which workloads.
-pub(super) const WORKLOADS: &str = "Workloads";
+/// The heading of the flags that say which workloads, and what changes of them.
+const TARGETS: &str = "Targets";
 
 /// Which workloads, and which images.
 #[derive(Debug, Args, Default, Clone)]
@@ -21,15 +18,15 @@ pub struct TargetArgs {
     #[arg(value_name = "TYPE/NAME | CONTAINER=IMAGE")]
     pub words: Vec<String>,
     /// An image as a flag; with -c, --image IMAGE
-    #[arg(long, help_heading = WHAT, value_name = "NAME=IMAGE")]
+    #[arg(long, help_heading = TARGETS, value_name = "NAME=IMAGE")]
     pub image: Vec<String>,
     /// Let '*=IMAGE' stand for every container
-    #[arg(long, help_heading = WHAT, hide_short_help = true)]
+    #[arg(long, help_heading = TARGETS, hide_short_help = true)]
     pub all_containers: bool,
-    #[command(flatten, next_help_heading = WHAT)]
+    #[command(flatten)]
     pub pick: PickArgs,
     /// Unknown fields of manifests: strict refuses them, warn reports them, ignore accepts them
-    #[arg(long, help_heading = WHAT, hide_short_help = true, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict", value_parser = validation())]
+    #[arg(long, help_heading = TARGETS, hide_short_help = true, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "strict", default_value = "strict", value_parser = validation())]
     pub validate: Validation,
 }
 
@@ -37,25 +34,25 @@ pub struct TargetArgs {
 #[derive(Debug, Args, Default, Clone)]
 pub struct PickArgs {
     /// Manifests: files, directories, URLs, - for stdin
-    #[arg(short, long, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    #[arg(short, long, help_heading = TARGETS, value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub filename: Vec<String>,
     /// A kustomization, built by kubectl kustomize
-    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
+    #[arg(short, long, help_heading = TARGETS, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with = "filename")]
     pub kustomize: Option<String>,
     /// Process the directory used in -f recursively
-    #[arg(short = 'R', long, hide_short_help = true)]
+    #[arg(short = 'R', long, help_heading = TARGETS, hide_short_help = true)]
     pub recursive: bool,
     /// Label selector of the workloads
-    #[arg(short = 'l', long, value_name = "LABELS")]
+    #[arg(short = 'l', long, help_heading = TARGETS, value_name = "LABELS")]
     pub selector: Option<String>,
     /// Field selector of the workloads, such as metadata.name=web
-    #[arg(long, hide_short_help = true, value_name = "FIELDS")]
+    #[arg(long, help_heading = TARGETS, hide_short_help = true, value_name = "FIELDS")]
     pub field_selector: Option<String>,
     /// All workloads of the types
-    #[arg(long, conflicts_with_all = ["selector", "field_selector"])]
+    #[arg(long, help_heading = TARGETS, conflicts_with_all = ["selector", "field_selector"])]
     pub all: bool,
     /// In all namespaces
-    #[arg(short = 'A', long)]
+    #[arg(short = 'A', long, help_heading = TARGETS)]
     pub all_namespaces: bool,
 }
 
@@ -67,13 +64,13 @@ pub struct ChangeArgs {
     /// Container, where --image does not name it
     ///
     /// Containers that --image, --requests and --limits are for. May be left out where there is one container.
-    #[arg(short, long, help_heading = WHAT, value_name = "NAME", value_delimiter = ',')]
+    #[arg(short, long, help_heading = TARGETS, value_name = "NAME", value_delimiter = ',')]
     pub container: Vec<String>,
     /// Requests, such as cpu=200m,memory=256Mi
-    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY", conflicts_with_all = ["filename", "kustomize"])]
+    #[arg(long, help_heading = TARGETS, value_name = "NAME=QTY", conflicts_with_all = ["filename", "kustomize"])]
     pub requests: Vec<String>,
     /// Limits, such as memory=512Mi
-    #[arg(long, help_heading = WHAT, value_name = "NAME=QTY", conflicts_with_all = ["filename", "kustomize"])]
+    #[arg(long, help_heading = TARGETS, value_name = "NAME=QTY", conflicts_with_all = ["filename", "kustomize"])]
     pub limits: Vec<String>,
 }
 

@@ -183,7 +183,7 @@ fn a_kind_that_is_none_is_named_with_those_that_there_are() {
     let server = web();
     run(&server, "plan deploymnt/web side=:v2")
         .ends_with(1)
-        .says("error: unsupported kind \"deploymnt\"; supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout, sidecarset; did you mean deployment?")
+        .says("error: unsupported kind \"deploymnt\"; supported: deployment, statefulset, daemonset, replicaset, pod, cloneset, statefulset.apps.kruise.io, daemonset.apps.kruise.io, rollout, sidecarset (did you mean deployment?)")
         .says("the whole command: kubectl inplace plan deployment/web side=:v2");
     run(&server, "status foo").ends_with(1).says("error: unsupported kind \"foo\"");
     for line in ["status svc/web", "status Service/web"] {

@@ -160,7 +160,7 @@ impl<'a> Live<'a> {
         let run = self.narrator.run.as_ref();
         let name = run.map(|run| words::workload(&ascii(style), &run.workload)).unwrap_or_default();
         let left = run.and_then(|run| run.next.expected).and_then(|expected| expected.checked_sub(elapsed));
-        let left = left.filter(|left| !left.is_zero());
+        let left = left.filter(|left| !left.is_zero() && progress.in_progress + progress.to_come > 0);
         let (stopping, frame) = (self.stopping, self.frame);
         let of_several = self.shared;
         let head = Head { name: &name, progress, elapsed, left, stopping, frame, of_several }.lines(columns, &style);
