@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, Nodes, PodScope, WatchedPods};
-use crate::hook::{self, HookLine, HookRunner, Tell};
+use crate::hook::{self, HookLine, HookRunner, HookSignal};
 use crate::record::Recorder;
 use crate::render::Listener;
 use crate::signals::Signals;
@@ -199,7 +199,7 @@ impl<'a> Driver<'a> {
 impl Driver<'_> {
     /// The user does not wait for what is still outstanding.
     fn leave(&mut self, goal: &Goal) -> Outcome {
-        self.hooks.tell(Tell::Kill);
+        self.hooks.tell(HookSignal::Kill);
         let now = self.now();
         let outcome = rollout::leave(goal, &self.observed, &self.state, now);
         self.recorder.leave(now, &outcome);
@@ -253,7 +253,7 @@ impl Driver<'_> {
         let now = self.now();
         self.recorder.stop(now, stop);
         // Nobody waits for them any longer.
-        self.hooks.tell(Tell::Terminate);
+        self.hooks.tell(HookSignal::Terminate);
         !self.state.stop(stop, now)
     }
 
@@ -283,10 +283,10 @@ impl Driver<'_> {
         audience: &mut Audience<'_>,
     ) -> io::Result<()> {
         if self.hooks.is_any() {
-            self.hooks.tell(Tell::Terminate);
+            self.hooks.tell(HookSignal::Terminate);
             let ended = async { while self.hooks.is_any() && self.answers.next().await.is_some() {} };
             drop(tokio::time::timeout(hook::LEAVES_WITHIN, ended).await);
-            self.hooks.tell(Tell::Kill);
+            self.hooks.tell(HookSignal::Kill);
         }
         while let Ok(line) = lines.try_recv() {
             self.pass_on(&line, audience)?;

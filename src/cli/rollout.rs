@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, TypedValueParser};
 use clap::Args;
+use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, one_of, seconds};
 use crate::render::StreamFormat;
