@@ -17,6 +17,7 @@ use crate::value::image;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
+    #[serde(skip_serializing)]
     pub uid: Uid,
     /// The container, where it is about one.
     pub container: Option<ContainerName>,
