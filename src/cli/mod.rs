@@ -4,7 +4,6 @@ mod examples;
 mod formats;
 mod global;
 mod rollout;
-mod status;
 mod targets;
 mod typed;
 
@@ -33,8 +32,7 @@ pub use rollout::{
     AbortArgs, ActArgs, ChoiceArgs, OwnerArgs, PaceArgs, PolicyArgs, ReleaseFieldsArgs, ResizeArgs, RestartArgs,
     ResumeArgs, RolloutArgs, UndoArgs,
 };
-pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
-pub use targets::{ChangeArgs, TargetArgs};
+pub use targets::{ChangeArgs, HistoryArgs, StatusArgs, TargetArgs, WorkloadArgs};
 pub use typed::{Line, Typed, first_word, named_flag, resolved, root};
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
