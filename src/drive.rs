@@ -16,14 +16,16 @@ use tokio::time::Instant;
 
 use crate::cluster::error::ClusterError;
 use crate::cluster::{self, Cluster, Nodes, PodScope, WatchedPods};
-use crate::hook::{self, HookLine, HookRunner, Tell};
+use crate::hook::{self, HookLine, HookRunner, HookSignal};
 use crate::record::Recorder;
 use crate::render::Listener;
 use crate::signals::Signals;
 use engine::k8s::events::PodEvents;
+use engine::k8s::names::PodKey;
 use engine::kinds::PODS;
 use engine::plan::live::Snapshot;
-use engine::report::Outcome;
+use engine::report::progress::UpdatePhase;
+use engine::report::{Notice, Outcome};
 use engine::rollout::{self, Action, ActionId, Answer, Goal, Observation, Observed, RunState, Stop, Watch};
 use engine::state::durable::ObjectKind;
 
@@ -48,6 +50,9 @@ pub enum DriveError {
     #[error("failed to write: {0}")]
     Output(#[from] io::Error),
 }
+
+/// What was seen of pods, and when.
+pub type Seen = Vec<(Duration, PodKey, UpdatePhase)>;
 
 type Answered = (ActionId, Option<Observation>, Answer);
 
@@ -105,11 +110,13 @@ struct Driver<'a> {
     answers: FuturesUnordered<BoxFuture<'static, Answered>>,
     hooks: HookRunner,
     recorder: &'a mut Recorder,
+    seen: Seen,
     /// It was stopped because nobody reads what it says.
     is_unheard: bool,
 }
 
-/// Runs a rollout to its end. What goes into `turn` and what comes out is recorded in this order.
+/// Runs a rollout to its end, which the listener does not hear yet. What goes into `turn` and what comes out is recorded in
+/// this order.
 ///
 /// # Errors
 /// When the pods may not be watched, or the output is gone of a run that only follows.
@@ -119,7 +126,7 @@ pub async fn drive(
     scope: &PodScope,
     listener: &mut dyn Listener,
     recorder: &mut Recorder,
-) -> Result<Outcome, DriveError> {
+) -> Result<(Outcome, Seen), DriveError> {
     let (hooks, mut lines) = HookRunner::new(&goal.hooks);
     recorder.goal(goal);
     let mut driver = Driver::new(cluster, hooks, recorder);
@@ -134,12 +141,14 @@ pub async fn drive(
             driver.carry_out(id, action);
         }
         for notice in &turn.notices {
+            if let Notice::Pod { pod, phase } = notice {
+                driver.seen.push((now, pod.clone(), phase.clone()));
+            }
             audience.tell(|listener| listener.notice(notice, now))?;
         }
         if let Some(outcome) = turn.end {
             driver.end_hooks(&mut lines, &mut audience).await?;
-            audience.tell(|listener| listener.outcome(&outcome))?;
-            return Ok(outcome);
+            return Ok((outcome, driver.seen));
         }
         if audience.is_gone && !driver.is_unheard {
             driver.is_unheard = true;
@@ -158,9 +167,7 @@ pub async fn drive(
             () = tokio::time::sleep_until(driver.began + wake) => {}
             stop = signals.next() => {
                 if driver.stop(stop) {
-                    let outcome = driver.leave(goal);
-                    audience.tell(|listener| listener.outcome(&outcome))?;
-                    return Ok(outcome);
+                    return Ok((driver.leave(goal), driver.seen));
                 }
             }
         }
@@ -183,6 +190,7 @@ impl<'a> Driver<'a> {
             answers: FuturesUnordered::new(),
             hooks,
             recorder,
+            seen: Seen::new(),
             is_unheard: false,
         }
     }
@@ -191,7 +199,7 @@ impl<'a> Driver<'a> {
 impl Driver<'_> {
     /// The user does not wait for what is still outstanding.
     fn leave(&mut self, goal: &Goal) -> Outcome {
-        self.hooks.tell(Tell::Kill);
+        self.hooks.tell(HookSignal::Kill);
         let now = self.now();
         let outcome = rollout::leave(goal, &self.observed, &self.state, now);
         self.recorder.leave(now, &outcome);
@@ -245,7 +253,7 @@ impl Driver<'_> {
         let now = self.now();
         self.recorder.stop(now, stop);
         // Nobody waits for them any longer.
-        self.hooks.tell(Tell::Terminate);
+        self.hooks.tell(HookSignal::Terminate);
         !self.state.stop(stop, now)
     }
 
@@ -275,10 +283,10 @@ impl Driver<'_> {
         audience: &mut Audience<'_>,
     ) -> io::Result<()> {
         if self.hooks.is_any() {
-            self.hooks.tell(Tell::Terminate);
+            self.hooks.tell(HookSignal::Terminate);
             let ended = async { while self.hooks.is_any() && self.answers.next().await.is_some() {} };
             drop(tokio::time::timeout(hook::LEAVES_WITHIN, ended).await);
-            self.hooks.tell(Tell::Kill);
+            self.hooks.tell(HookSignal::Kill);
         }
         while let Ok(line) = lines.try_recv() {
             self.pass_on(&line, audience)?;
@@ -337,7 +345,7 @@ fn read<T>(
     }
 }
 
-/// How often a workload is read again whose controller has not seen its newest template, and how long between.
+/// How often a workload is read again whose controller has not observed its newest change, and the pause between two reads.
 const OBSERVED_READS: u32 = 50;
 const OBSERVED_PAUSE: Duration = Duration::from_millis(200);
 

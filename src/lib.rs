@@ -1,11 +1,11 @@
 //! `kubectl inplace`: changes image, cpu and memory of running containers without replacing their pods.
 //!
 //! Every rule of the product is in the crate [`engine`], whose `Cargo.toml` names no kube, tokio or clap; each module here may
-//! import it. What these are for, and who may import whom besides (`tests/it/architecture.rs` holds it against the sources):
+//! import it. The table says what each is for, and which others it may import (`tests/it/architecture.rs` checks that):
 //!
 //! | module | what it is for | may import |
 //! |---|---|---|
-//! | [`manifest`] | files, folders and stdin to documents with their source positions | nothing of this package |
+//! | [`manifest`] | files, directories and stdin to documents with their source positions | nothing of this package |
 //! | `process` | this process, and whether another of this machine is there | nothing of this package |
 //! | `signals` | the signals that ask a command to stop | nothing of this package |
 //! | `hook` | runs the user's own commands around a pod, for `drive` | nothing of this package |

@@ -22,7 +22,7 @@ use engine::rollout::pre_pull::NO_COMMAND;
 use engine::rollout::{ActionId, Answer, Goal, Now, Observation, Stop, Turn};
 
 /// The version of the lines; of another one nothing is replayed.
-pub const RECORDING_VERSION: &str = "v1alpha1";
+pub const RECORDING_VERSION: &str = "v1alpha2";
 
 /// Writes down what happens in a rollout; the default one writes nothing.
 #[derive(Default)]

@@ -18,7 +18,7 @@ pub struct GlobalArgs {
     /// End with an error if the server warned
     #[arg(long, global = true, hide_short_help = true, hide_long_help = true)]
     pub warnings_as_errors: bool,
-    /// Colours
+    /// When to use color
     #[arg(
         long,
         global = true,

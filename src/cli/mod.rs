@@ -4,7 +4,6 @@ mod examples;
 mod formats;
 mod global;
 mod rollout;
-mod status;
 mod targets;
 mod typed;
 
@@ -30,11 +29,10 @@ use formats::format;
 pub use global::{ConnectionArgs, GlobalArgs, options};
 pub use manager::OUR_MANAGER as FIELD_MANAGER;
 pub use rollout::{
-    AbortArgs, ActArgs, ChoiceArgs, DisruptionBudget, OwnerArgs, PaceArgs, PolicyArgs, ReleaseFieldsArgs, ResizeArgs,
-    RestartArgs, ResumeArgs, RolloutArgs, UndoArgs,
+    AbortArgs, ActArgs, ChoiceArgs, OwnerArgs, PaceArgs, PolicyArgs, ReleaseFieldsArgs, ResizeArgs, RestartArgs,
+    ResumeArgs, RolloutArgs, UndoArgs,
 };
-pub use status::{HistoryArgs, StatusArgs, WorkloadArgs};
-pub use targets::{ChangeArgs, TargetArgs};
+pub use targets::{ChangeArgs, HistoryArgs, StatusArgs, TargetArgs, WorkloadArgs};
 pub use typed::{Line, Typed, first_word, named_flag, resolved, root};
 
 /// Change the image, cpu or memory of running containers without replacing their pods.
@@ -128,7 +126,7 @@ pub struct PlanArgs {
     pub policy: PolicyArgs,
     /// Compare -f with older manifests, without a cluster
     ///
-    /// Compare -f with these older manifests, with no cluster at all: files, folders, or - for standard input
+    /// Compare -f with these older manifests, with no cluster at all: files, directories, or - for standard input
     #[arg(long, conflicts_with_all = ["container", "requests", "limits"], value_name = "FILE", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub against: Vec<String>,
     /// Output format
@@ -167,7 +165,7 @@ pub struct DiffArgs {
     #[arg(short = 'C', long, value_name = "LINES", default_value_t = 3)]
     pub context_lines: u32,
     /// Name of the field manager that the server is asked as
-    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER)]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = FIELD_MANAGER, value_parser = manager::read)]
     pub field_manager: String,
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Args, ValueEnum};
 
 use super::{DryRun, FIELD_MANAGER, WorkloadArgs, format, one_of, seconds};
 use crate::render::StreamFormat;
@@ -63,15 +63,15 @@ pub struct PaceArgs {
     /// How long everything may take [default: no limit]
     #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "DURATION", value_parser = seconds)]
     pub total_timeout: Option<u64>,
-    /// Take over a rollout that another run holds, also one that is still at work: that run stops and changes nothing more
+    /// Take over a rollout that another run holds, also one that is still active: that run stops and changes nothing more
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub take_over: bool,
     /// Stop after every N pods, and ask or print how to resume; 0 does not stop, whatever the rollout began with
     #[arg(long, help_heading = PACE, hide_short_help = true, value_name = "N")]
     pub pause_after: Option<u32>,
     /// Wait until the PodDisruptionBudgets allow a pod to be taken down, or do not ask them [default: respect; resume and abort: as the rollout began]
-    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT")]
-    pub disruption_budget: Option<DisruptionBudget>,
+    #[arg(long, help_heading = SAFETY, hide_short_help = true, value_name = "WHAT", value_parser = disruption_budget())]
+    pub disruption_budget: Option<bool>,
     /// Pull the image before a pod is touched
     ///
     /// Pull the image on each node before a pod is touched: where the kubelet would pull it (auto), everywhere, or nowhere.
@@ -205,19 +205,12 @@ pub struct RestartArgs {
     pub field_manager: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DisruptionBudget {
-    /// Wait until they allow it.
-    Respect,
-    /// Do not ask them.
-    Ignore,
-}
-
-impl DisruptionBudget {
-    /// Returns whether they are asked.
-    pub fn respects(self) -> bool {
-        self == Self::Respect
-    }
+/// Whether PodDisruptionBudgets are asked.
+fn disruption_budget() -> impl TypedValueParser<Value = bool> {
+    one_of(&[true, false], |respects| match respects {
+        true => PossibleValue::new("respect").help("Wait until they allow it"),
+        false => PossibleValue::new("ignore").help("Do not ask them"),
+    })
 }
 
 #[derive(Debug, Args)]

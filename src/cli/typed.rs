@@ -94,9 +94,10 @@ fn boolean(text: &str) -> Option<bool> {
 
 /// Brings boolean flags as kubectl takes them (`--yes`, `--yes=true`, `--yes=false`, `-y=false`; the last one counts) into
 /// the form of flags: clap knows a flag, or an option with a value, and help shows no value. One with any other value, or of another command, is left to
-/// clap's refusal.
+/// clap's refusal. `arguments` begins with the program's name.
 pub fn resolved(root: &Command, arguments: &[String]) -> Vec<String> {
-    let command = arguments.iter().find_map(|word| root.find_subcommand(word));
+    let words = arguments.get(1..).unwrap_or_default();
+    let command = first_word(words, root).and_then(|at| root.find_subcommand(words.get(at)?));
     let mut resolved: Vec<String> = Vec::with_capacity(arguments.len());
     for (index, argument) in arguments.iter().enumerate() {
         if argument == "--" {
@@ -209,9 +210,10 @@ mod tests {
             ("follow -w=false", "follow -w=false"),
             ("-n shop status -w=false", "-n shop status"),
             ("--insecure-skip-tls-verify=false plan", "plan"),
+            ("-n status apply --yes=true", "-n status apply --yes"),
         ] {
-            let words: Vec<String> = typed.split(' ').map(str::to_owned).collect();
-            assert_eq!(resolved(root(), &words).join(" "), expected, "{typed}");
+            let words: Vec<String> = format!("kubectl-inplace {typed}").split(' ').map(str::to_owned).collect();
+            assert_eq!(resolved(root(), &words)[1..].join(" "), expected, "{typed}");
         }
     }
 }

@@ -2,7 +2,6 @@
 
 pub mod connect;
 mod desired;
-mod discovery;
 pub mod error;
 mod failure_report;
 mod namespace;

@@ -157,6 +157,19 @@ impl Cluster {
         self.request(Request::get(resource.path(namespace, Some(name))), Vec::new(), &what).await
     }
 
+    /// The same of an object that may not be there.
+    pub(super) async fn get_if_there(
+        &self,
+        resource: Resource,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Result<Option<Value>> {
+        match self.get(resource, namespace, name).await {
+            Err(ClusterError::NotFound { .. }) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
     /// Reads all objects that match, page by page; `namespace` `None` is all namespaces.
     pub(super) async fn list<T: DeserializeOwned>(
         &self,
@@ -284,20 +297,13 @@ impl Cluster {
     }
 
     pub async fn has_namespace(&self, name: &str) -> Option<bool> {
-        match self.get(NAMESPACES, None, name).await {
-            Ok(_) => Some(true),
-            Err(ClusterError::NotFound { .. }) => Some(false),
-            Err(_) => None,
-        }
+        self.get_if_there(NAMESPACES, None, name).await.ok().map(|found| found.is_some())
     }
 
     /// Reads a ConfigMap or a Secret; `None` where it is not there.
     pub async fn configuration(&self, kind: &str, namespace: &str, name: &str) -> Result<Option<Value>> {
         let resource = if kind == "Secret" { SECRETS } else { CONFIG_MAPS };
-        match self.get(resource, Some(namespace), name).await {
-            Err(ClusterError::NotFound { .. }) => Ok(None),
-            answer => answer.map(Some),
-        }
+        self.get_if_there(resource, Some(namespace), name).await
     }
 
     pub async fn workload_names(&self, kind: WorkloadKind, namespace: &str) -> Result<Vec<String>> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::error::{ClusterError, Result};
 use super::objects::CONTROLLER_REVISIONS;
-use super::send::{ListedPod, is_nobodys};
+use super::send::{ListedPod, is_orphaned};
 use super::snapshot::{denied, holder, read_workload};
 use super::{AT_ONCE, Cluster};
 use engine::k8s::names::{PodKey, Uid, WorkloadRef};
@@ -93,7 +93,7 @@ impl Cluster {
             let here = || workloads.iter().filter(|workload| workload.namespace == namespace);
             let is_theirs = |pod: &&Value| here().any(|workload| is_pull_pod_of(workload, pod));
             let now = self.now();
-            reported.extend(found.iter().filter(is_theirs).map(|pod| stands(pod, now.as_deref())));
+            reported.extend(found.iter().filter(is_theirs).map(|pod| fate_of(pod, now.as_deref())));
         }
         reported
     }
@@ -112,14 +112,14 @@ impl Cluster {
         let uids: BTreeSet<Uid> = found.iter().filter_map(uid).collect();
         pods.retain(|pod| !uids.contains(&pod.key.uid));
         let now = self.now();
-        Ok(found.iter().map(|pod| stands(pod, now.as_deref())).collect())
+        Ok(found.iter().map(|pod| fate_of(pod, now.as_deref())).collect())
     }
 }
 
-fn stands(pod: &Value, now: Option<&str>) -> Hint {
+fn fate_of(pod: &Value, now: Option<&str>) -> Hint {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
-    if is_nobodys(pod, now) {
+    if is_orphaned(pod, now) {
         let what = "a run that is gone has left a pod that pulls images, which the next run of its workload deletes unless it is given --pre-pull=never; to delete it now: ";
         Hint::from(what).command(kubectl("delete").of(format!("pod/{name}")).in_namespace(namespace))
     } else {
@@ -226,7 +226,7 @@ impl Reading {
             Err(error) => {
                 let denied = denied(error)?;
                 self.not_read.push(format!(
-                    "the controllerrevisions could not be listed ({}), so it is not known whether pods of daemonsets are of an older one",
+                    "the controllerrevisions could not be listed ({}), so it is not known whether pods of workloads are of an older one",
                     denied.message
                 ));
             }

@@ -90,22 +90,20 @@ impl Cluster {
     pub async fn left_or_own(&self, kind: ObjectKind, namespace: &str, selector: &str) -> Result<(Vec<Value>, usize)> {
         let found: Vec<Value> = self.list(kind.into(), Some(namespace), &[("labelSelector", selector)]).await?;
         let (this, now) = (process::this(), self.now());
-        let is_free = |object: &Value| process_of(object).as_ref() == Some(&this) || is_nobodys(object, now.as_deref());
+        let is_free =
+            |object: &Value| process_of(object).as_ref() == Some(&this) || is_orphaned(object, now.as_deref());
         let (free, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(is_free);
         Ok((free, others.len()))
     }
 
     pub async fn read_pod(&self, key: &PodKey) -> Result<Option<Pod>> {
-        match self.get(PODS.into(), Some(&key.namespace), &key.name).await {
-            Ok(pod) => read_pod(&pod).map(Some),
-            Err(ClusterError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let found = self.get_if_there(PODS.into(), Some(&key.namespace), &key.name).await?;
+        found.map(|pod| read_pod(&pod)).transpose()
     }
 }
 
 /// Returns whether the run that made an object is known to wait for it no more. `now` is the server's time of the read.
-pub(super) fn is_nobodys(object: &Value, now: Option<&str>) -> bool {
+pub(super) fn is_orphaned(object: &Value, now: Option<&str>) -> bool {
     let state = process_of(object).as_ref().map_or(ProcessState::NotKnown, process::state);
     is_left_behind(object, state, now)
 }

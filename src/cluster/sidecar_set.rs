@@ -14,7 +14,7 @@ use engine::plan::{Snapshot, sidecar_set};
 use engine::value::selector;
 
 impl Cluster {
-    pub(super) async fn with_its_containers(&self, set: Workload) -> Result<Snapshot> {
+    pub(super) async fn live_sidecar_set(&self, set: Workload) -> Result<Snapshot> {
         let labels = set.selector().unwrap_or_default();
         let of_it = format!("{}={}", sidecar_set::REVISION_OF, set.reference.name);
         let (selectors, of_it) = ([("labelSelector", labels.as_str())], [("labelSelector", of_it.as_str())]);

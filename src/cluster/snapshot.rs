@@ -67,7 +67,7 @@ impl Cluster {
     /// that is part of the answer. Other objects that may not be read weaken the answer and are named in it.
     pub async fn live(&self, workload: Workload, nodes: Nodes) -> Result<Snapshot> {
         let mut live = match workload.selector() {
-            Some(_) if workload.reference.kind.is_sidecar_set() => self.with_its_containers(workload).await?,
+            Some(_) if workload.reference.kind.is_sidecar_set() => self.live_sidecar_set(workload).await?,
             None => {
                 let pods = vec![read_pod(&workload.object)?];
                 assemble(workload, Objects { pods, ..Objects::default() })
@@ -180,12 +180,7 @@ impl Cluster {
         if names.len() > NODES_ONE_BY_ONE {
             return self.list(NODES, None, &[]).await;
         }
-        let reads = names.iter().map(|node| async move {
-            match self.get(NODES, None, node).await {
-                Err(ClusterError::NotFound { .. }) => Ok(None),
-                answer => answer.map(Some),
-            }
-        });
+        let reads = names.iter().map(|node| self.get_if_there(NODES, None, node));
         Ok(futures::future::try_join_all(reads).await?.into_iter().flatten().collect())
     }
 

@@ -58,7 +58,7 @@ struct Watching {
 }
 
 impl Cluster {
-    /// Watches pods, of a workload that is in no namespace in all of them. An error item says that the watch was lost; a relist follows once it is back.
+    /// Watches pods: in every namespace where none is given. An error item says that the watch was lost; a relist follows once it is back.
     pub fn watch(&self, namespace: &str, scope: &PodScope) -> WatchedPods {
         let resource = ApiResource::erase::<ApiPod>(&());
         let config = match scope {

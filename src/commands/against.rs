@@ -16,11 +16,15 @@ use engine::state::outcome::EndResult;
 
 pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let targets = &args.change.targets;
-    if targets.filename.is_empty() && targets.kustomize.is_none() {
+    if !targets.pick.has_manifests() {
         return Err(CommandError::usage("--against compares two manifests, and the newer one is missing")
             .hint("give it with -f, such as --against old.yaml -f new.yaml"));
     }
-    if !targets.words.is_empty() || !targets.image.is_empty() || targets.is_selected() || targets.all_namespaces {
+    if !targets.words.is_empty()
+        || !targets.image.is_empty()
+        || targets.pick.is_selected()
+        || targets.pick.all_namespaces
+    {
         return Err(CommandError::usage(
             "--against cannot be combined with TYPE/NAME, CONTAINER=IMAGE, -l, --all and -A",
         ));
@@ -34,11 +38,11 @@ pub(super) async fn run(args: &PlanArgs, global: &GlobalArgs, shell: &mut Shell)
             .hint("leave out --against to plan against the cluster"));
     }
     let from_stdin = |names: &[String]| names.iter().any(|name| name == "-");
-    if from_stdin(&args.against) && from_stdin(&targets.filename) {
+    if from_stdin(&args.against) && from_stdin(&targets.pick.filename) {
         return Err(CommandError::usage("standard input can be the older manifest or the newer one, not both"));
     }
     let options = planning::options(&args.policy)?;
-    shell.standard_input_was_read = from_stdin(&args.against) || from_stdin(&targets.filename);
+    shell.standard_input_was_read = from_stdin(&args.against) || from_stdin(&targets.pick.filename);
     let old = objects(sources::of_names(&args.against, shell).await?, targets, global, None)?;
     let new = objects(sources::origins(targets, shell).await?, targets, global, Some(shell))?;
     let plan = offline::compare(&old, &new, global.connection.namespace.as_deref(), &options)
@@ -63,7 +67,7 @@ fn objects(
     global: &GlobalArgs,
     shell: Option<&Shell>,
 ) -> Result<Vec<Manifest>> {
-    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
+    let manifests = manifest::read(origins, args.pick.recursive, &mut io::stdin().lock())?;
     super::targets::refuse_misspelt(&manifests)?;
     for manifest in manifests.iter().filter(|manifest| Hook::of(&manifest.object).is_none()) {
         let Some(kind) = WorkloadKind::from_manifest(&manifest.api_version, &manifest.kind) else { continue };

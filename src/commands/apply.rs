@@ -51,7 +51,7 @@ async fn carry_out(planned: Planned, field_manager: &str, args: &ApplyArgs, shel
     rolling.each((plan, lives), &id, shell).await
 }
 
-/// Sets what is written to the owner. A reason is kept there, and not every workload has an owner that is written to.
+/// Sets what is written to the owner. Where pods alone are changed, no reason is kept.
 pub(super) fn write_to_the_owner(rolling: &mut Rolling<'_>, owner: &OwnerArgs, plan: &Plan, shell: &Shell) {
     rolling.start.reason.clone_from(&owner.reason);
     rolling.start.keep_field_ownership = owner.keep_field_ownership;

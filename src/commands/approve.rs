@@ -68,10 +68,15 @@ const MIDWAY: &str = "not approved: this run changes nothing more, and what it h
 
 /// Asks in the middle of a rollout, where Ctrl-C is no word that nothing was changed.
 pub(super) fn question_midway(what: &str, cluster: &Cluster, shell: &Shell) -> Result<bool> {
-    question(what, cluster, shell).map_err(|error| match error.kind == ErrorKind::Interrupted {
-        true => CommandError::new(ErrorKind::Interrupted, MIDWAY),
-        false => error,
-    })
+    question(what, cluster, shell).map_err(midway(true))
+}
+
+/// Returns what is said where somebody has not said yes, once this run has changed something.
+pub(super) fn midway(has_changed: bool) -> impl Fn(CommandError) -> CommandError {
+    move |error| {
+        let is_no = matches!(error.kind, ErrorKind::Interrupted | ErrorKind::Declined);
+        if has_changed && is_no { CommandError::new(error.kind, MIDWAY) } else { error }
+    }
 }
 
 pub(super) fn can_ask(shell: &Shell) -> bool {
@@ -137,4 +142,19 @@ fn line(from: impl BufRead) -> io::Result<Vec<u8>> {
 /// Only the whole line is a yes: no blanks around it, no capitals, no end-of-file in its place.
 fn is_yes(answer: &[u8]) -> bool {
     matches!(answer, b"yes\n" | b"yes\r\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_before_a_no_is_not_denied() {
+        for kind in [ErrorKind::Declined, ErrorKind::Interrupted] {
+            let said = |has_changed| midway(has_changed)(CommandError::new(kind, DECLINED));
+            assert_eq!((said(false).message.as_str(), said(true).message.as_str()), (DECLINED, MIDWAY));
+            assert_eq!(said(true).kind, kind);
+        }
+        assert_eq!(midway(true)(CommandError::usage("other")).message, "other");
+    }
 }

@@ -4,6 +4,7 @@ use super::Shell;
 use super::reference::{self, CODES, Code, End, OTHER_WORDS, STATES, Word};
 use crate::cli::ExplainArgs;
 use crate::error::{CommandError, Result};
+use crate::render::{self, Style};
 use engine::state::outcome::EndResult;
 use engine::value::hint::{Hint, inplace};
 use engine::value::suggest;
@@ -156,23 +157,8 @@ fn broken(text: &str, columns: usize) -> String {
 /// The same, with the lines after the first indented further; blanks within a line stay.
 fn indented(text: &str, further: usize, columns: usize) -> String {
     let further = if further + 20 > columns { 4 } else { further };
-    let mut lines = String::new();
-    let mut line = "  ".to_owned();
-    let mut is_empty = true;
-    for word in text.split(' ') {
-        if !is_empty && !word.is_empty() && line.len() + word.len() + 1 > columns {
-            lines.push_str(line.trim_end());
-            lines.push('\n');
-            line = " ".repeat(further);
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_empty = false;
-    }
-    lines + line.trim_end() + "\n"
+    let style = Style { width: u16::try_from(columns).ok(), ..Style::PLAIN };
+    render::flowing(&format!("  {text}"), further, &style) + "\n"
 }
 
 #[cfg(test)]
@@ -186,8 +172,11 @@ mod tests {
             assert!(list.contains(known.code), "{}", known.code);
             for columns in [40, 80, COLUMNS] {
                 let text = at_length(&known, columns);
-                // A path of Kubernetes' sources is one word.
-                let too_long = text.lines().find(|line| line.len() > columns && line.trim().contains(' '));
+                // A path of Kubernetes' sources is one word, and so is a command.
+                let is_one = |line: &str| {
+                    !line.trim().contains(' ') || line.trim().trim_start_matches('(').starts_with("kubectl ")
+                };
+                let too_long = text.lines().find(|line| line.len() > columns && !is_one(line));
                 assert_eq!(too_long, None, "{}", known.code);
             }
         }

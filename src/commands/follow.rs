@@ -1,31 +1,31 @@
 //! `follow`: watches an update to its end, and changes nothing.
 
 use std::cell::Cell;
+use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
 use futures::future::{self, Either};
 
 use super::Shell;
-use super::next::Verb;
 use super::planning::say_next;
 use super::recording::{RecordTo, tell_trouble};
 use super::sidecar_set;
 use super::targets;
-use super::witness::Witness;
 use crate::cli::{FollowArgs, FollowPolicyArgs, GlobalArgs};
 use crate::cluster::{Cluster, Nodes};
-use crate::drive;
+use crate::drive::{self, Seen};
 use crate::error::{CommandError, ErrorKind};
 use crate::record::Recorder;
 use crate::render::{Listener, NextSteps};
 use engine::change::reason::Reason;
 use engine::change::target::Images;
-use engine::k8s::names::{ContainerName, WorkloadRef};
+use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
 use engine::k8s::permissions::{Asked, ClusterCommand, Deed};
 use engine::k8s::pod::{ContainerList, Pod};
 use engine::k8s::workload::Workload;
 use engine::plan::{self, Denied, EndedBy, Intent, RolloutState, Snapshot};
+use engine::report::failure_report::Moment;
 use engine::report::progress::UpdatePhase;
 use engine::report::{Outcome, PodEnd};
 use engine::rollout::Goal;
@@ -60,7 +60,7 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let rollout_status = shell.invocation(&cluster).rollout_status(&goal.workload).to_string();
         let follow = match replacing {
             Some(_) => rollout_status.clone(),
-            None => shell.invocation(&cluster).of_workload(Verb::Follow, &goal.workload, None).to_string(),
+            None => shell.invocation(&cluster).of_workload(ClusterCommand::Follow, &goal.workload, None).to_string(),
         };
         drift(&live, &cluster).await.iter().for_each(|drift| shell.note(&drift.to_string()));
         // Nothing more may come: the user who waits for it gets to know.
@@ -68,20 +68,20 @@ pub(super) async fn run(args: &FollowArgs, global: &GlobalArgs, shell: &mut Shel
         let next = NextSteps { follow: Some(follow), ..NextSteps::default() };
         let next = sidecar_set::next(next, (&goal, &live), &shell.invocation(&cluster), shell);
         let mut recorder = record_to.open(shell)?;
-        let mut witness = Witness::new(shell.listener(args.output, false));
-        witness.start(&goal, &next)?;
-        let (mut outcome, became) = match replacing {
-            Some(status) => (stopped(&goal, replacement(&status)), None),
+        let mut listener = shell.listener(args.output, false);
+        listener.start(&goal, &next)?;
+        let ((mut outcome, seen), became) = match replacing {
+            Some(status) => ((stopped(&goal, replacement(&status)), Seen::new()), None),
             None => {
                 let elsewhere = ended_elsewhere(&live, &cluster, &is_left, shell);
-                watch((&live, &goal), &cluster, elsewhere, &mut witness, &mut recorder).await?
+                watch((&live, &goal), &cluster, elsewhere, &mut *listener, &mut recorder).await?
             }
         };
         let taken = taken_by_its_controller(&outcome, &cluster).await;
         if let Some(status) = &taken {
             outcome.why = Some(replacement(status));
         }
-        witness.end(&cluster, &mut outcome).await?;
+        report_end(listener, &cluster, (&goal, &seen), &mut outcome).await?;
         shell.tell_notices();
         if plan::rollout_state(&live) != RolloutState::None {
             if !is_left.get() || became.is_some() {
@@ -152,15 +152,16 @@ async fn watch(
     (live, goal): (&Snapshot, &Goal),
     cluster: &Cluster,
     elsewhere: impl Future<Output = (EndedBy, f64)>,
-    witness: &mut Witness,
+    listener: &mut dyn Listener,
     recorder: &mut Recorder,
-) -> Result<(Outcome, Option<EndedBy>), CommandError> {
+) -> Result<((Outcome, Seen), Option<EndedBy>), CommandError> {
     let scope = Cluster::scope(&live.workload);
-    let driven = drive::drive(cluster, goal, &scope, witness, recorder);
-    let (mut outcome, found) = match future::select(pin!(driven), pin!(elsewhere)).await {
+    let driven = drive::drive(cluster, goal, &scope, listener, recorder);
+    let ((mut outcome, seen), found) = match future::select(pin!(driven), pin!(elsewhere)).await {
         Either::Left((outcome, _)) => (outcome?, None),
         Either::Right(((became, seconds), _)) => {
-            (Outcome { seconds, ..stopped(goal, became.sentence().to_owned()) }, Some(became))
+            let outcome = Outcome { seconds, ..stopped(goal, became.sentence().to_owned()) };
+            ((outcome, Seen::new()), Some(became))
         }
     };
     // A run that is alive may have ended otherwise than with what its pods had by then.
@@ -177,7 +178,33 @@ async fn watch(
         outcome.why = Some(became.sentence().to_owned());
         outcome.nothing_more = became != EndedBy::GoingBack;
     }
-    Ok((outcome, became))
+    Ok(((outcome, seen), became))
+}
+
+/// Reads what is still missing of proof and failure report, and reports the end; returns whether the output, which has no
+/// part in it, was open. After a signal nothing is read: the user wants to leave.
+pub(super) async fn report_end(
+    mut listener: Box<dyn Listener + Send>,
+    cluster: &Cluster,
+    (goal, seen): (&Goal, &Seen),
+    outcome: &mut Outcome,
+) -> io::Result<bool> {
+    let mut failure = None;
+    if !matches!(outcome.result, EndResult::Interrupted | EndResult::Terminated) {
+        cluster.complete_proof(outcome).await;
+        let time_line = |key: &PodKey| {
+            let of_pod = seen.iter().filter(|(_, pod, _)| pod == key);
+            of_pod.map(|(at, _, phase)| Moment { at: *at, phase: phase.clone() }).collect()
+        };
+        failure = cluster.failure_report(outcome, time_line).await;
+        // What is taken back has failed: that says nothing of the time before the rollout.
+        let of_back = failure.iter_mut().filter(|_| goal.is_back()).flat_map(|report| &mut report.pods);
+        of_back.for_each(|pod| pod.failed_before = None);
+    }
+    match listener.outcome(outcome, failure.as_ref()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        reported => reported.map(|()| true),
+    }
 }
 
 /// Says how pods get out of a failure that another client has caused in them, in the words of `status` for the workload

@@ -43,17 +43,20 @@ pub(super) async fn apply(args: &ApplyArgs, global: &GlobalArgs, shell: &mut She
     let cluster = shell.connect(global).await?;
     let mut planned = planning::of(asked.clone(), targets, cluster, as_planned, shell).await?;
     let left = half_done(&planned);
+    let mut finished = None;
     if !left.is_empty() && args.act.dry_run == DryRun::None {
+        let took = Shell::stopwatch();
         let ends = finish(left, &planned, (args, &options), shell).await?;
         let result = EndResult::worst(ends.iter().filter_map(|end| end.result));
         if !result.is_done() {
-            return tell(&ends, (result, Duration::ZERO), args.act.output, shell);
+            return tell(&ends, (result, took()), args.act.output, shell);
         }
+        finished = Some(took());
         planned = planning::of(asked, targets, planned.cluster, as_planned, shell).await?;
     }
     show(&planned, args, shell)?;
     shell.tell_notices();
-    carry_out(planned, args, shell).await
+    carry_out(planned, finished, args, shell).await
 }
 
 /// What cannot be handed over is refused before anything is read.
@@ -75,7 +78,7 @@ fn refuse(args: &ApplyArgs, shell: &Shell) -> Result<()> {
 }
 
 pub(super) fn require_manifests(targets: &TargetArgs, flag: &str) -> Result<()> {
-    if targets.filename.is_empty() && targets.kustomize.is_none() {
+    if !targets.pick.has_manifests() {
         return Err(CommandError::usage(format!("{flag} is about manifests, and none is given"))
             .hint("give those that are applied next, with -f or -k"));
     }
@@ -106,8 +109,6 @@ async fn finish(
 ) -> Result<Vec<WorkloadEnd>> {
     let writer = (args.act.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&planned.cluster, &args.rollout, writer, shell).await;
-    rolling.start.pre_pull = options.pre_pull;
-    rolling.start.hooks = options.hooks.clone();
     rolling.on_deferred = args.resize.deferred;
     let mut ends: Vec<WorkloadEnd> = Vec::new();
     for (workload, direction) in left {
@@ -122,7 +123,8 @@ async fn finish(
         };
         shell.note(&format!("{reference}: its rollout {what}"));
         let (found, back) = (vec![(workload, Intent::None)], (direction == Direction::Back).then_some(direction));
-        let result = resume::go_on(found, back, options, &rolling, args.act.yes, shell).await?;
+        let result = resume::go_on(found, back, options, &rolling, args.act.yes, shell).await;
+        let result = result.map_err(approve::midway(!ends.is_empty()))?;
         ends.push(WorkloadEnd::of(reference, Some(result)));
     }
     Ok(ends)
@@ -139,8 +141,9 @@ fn show(planned: &Planned, args: &ApplyArgs, shell: &Shell) -> Result<()> {
     }
 }
 
-/// Each workload by itself: what can be done in place is, and the others end without a write.
-async fn carry_out(planned: Planned, args: &ApplyArgs, shell: &Shell) -> Result<EndResult> {
+/// Each workload by itself: what can be done in place is, and the others end without a write. What was `finished` before took its
+/// time, too.
+async fn carry_out(planned: Planned, finished: Option<Duration>, args: &ApplyArgs, shell: &Shell) -> Result<EndResult> {
     let Planned { plan, lives, cluster, id, manifests, .. } = planned;
     let order: Vec<_> = plan.workloads.iter().map(|plan| plan.workload.clone()).collect();
     let mut lives = lives.into_iter();
@@ -163,7 +166,7 @@ async fn carry_out(planned: Planned, args: &ApplyArgs, shell: &Shell) -> Result<
         return if is_text { tell(&ends, (result, Duration::ZERO), StreamFormat::Text, shell) } else { Ok(result) };
     }
     if !going.workloads.is_empty() {
-        approve::ask(&going, &cluster, args.act.yes, shell)?;
+        approve::ask(&going, &cluster, args.act.yes, shell).map_err(approve::midway(finished.is_some()))?;
     }
     let writer = (args.act.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
@@ -178,7 +181,7 @@ async fn carry_out(planned: Planned, args: &ApplyArgs, shell: &Shell) -> Result<
     }));
     ends.sort_by_key(|end| order.iter().position(|workload| *workload == end.workload));
     let result = EndResult::worst(ends.iter().filter_map(|end| end.result).chain([result]));
-    tell(&ends, (result, elapsed), args.act.output, shell)
+    tell(&ends, (result, elapsed + finished.unwrap_or_default()), args.act.output, shell)
 }
 
 /// How a workload ends that is not carried out; `None` of one that is.

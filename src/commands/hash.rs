@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Shell;
 use super::targets;
-use crate::cli::{GlobalArgs, HashArgs, TargetArgs};
+use crate::cli::{GlobalArgs, HashArgs};
 use crate::cluster::Cluster;
 use crate::error::{CommandError, Result};
 use crate::manifest::Manifest;
@@ -25,17 +25,18 @@ type Given = (WorkloadKind, Manifest);
 
 pub(super) async fn run(args: &HashArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     // With a manifest and TYPE/NAME, the manifest is what comes after.
-    let words = TargetArgs { filename: Vec::new(), kustomize: None, ..args.targets.clone() };
+    let mut words = args.targets.clone();
+    (words.pick.filename, words.pick.kustomize) = (Vec::new(), None);
     let request = targets::parsed(&words, targets::unnamed(&words), shell).await?;
     let mut manifests = Vec::new();
-    if !args.targets.filename.is_empty() || args.targets.kustomize.is_some() {
+    if args.targets.pick.has_manifests() {
         let read = targets::manifests(&args.targets, shell).await?;
         targets::note_skipped(&read.skipped, shell);
         manifests = read.workloads;
     }
     let flag = args.kubelet_version.map(|version| Kubelet { version, source: "given", node: None });
     let names_none = request.named.is_empty() && request.selected.is_empty();
-    let is_live = manifests.is_empty() || !names_none || words.is_selected() || words.all_namespaces;
+    let is_live = manifests.is_empty() || !names_none || words.pick.is_selected() || words.pick.all_namespaces;
     let mut objects = Vec::new();
     if is_live {
         let asked = targets::read(&words, false, shell).await?;

@@ -1,4 +1,4 @@
-//! Thin glue, one file a verb: arguments to engine values, engine values to renderers.
+//! Thin glue, one file for each command: arguments to engine values, engine values to renderers.
 
 mod against;
 mod apply;
@@ -34,7 +34,6 @@ mod targets;
 mod undo;
 mod usage;
 mod version;
-mod witness;
 
 use clap::{CommandFactory, FromArgMatches};
 

@@ -23,7 +23,7 @@ use engine::value::hint::{Hint, inplace};
 /// Namespace, kind, what is done, and a bare pod's name, since a Role may allow one object alone (`resourceNames`).
 type Subject = (String, WorkloadKind, Deed, Option<String>);
 
-fn not_reported(error: &str) -> String {
+fn access_unknown(error: &str) -> String {
     format!("the server does not say what you may do ({error}), so a missing permission shows only when it is needed")
 }
 
@@ -57,14 +57,14 @@ impl<'c> Permitted<'c> {
                 Err(CommandError { kind: ErrorKind::Forbidden, ..CommandError::reasons(workload, &reasons) })
             }
             Err(error) => {
-                shell.note(&format!("{workload}: {}", not_reported(error)));
+                shell.note(&format!("{workload}: {}", access_unknown(error)));
                 Ok(())
             }
         }
     }
 
     pub(super) async fn of_plan(&mut self, plan: &WorkloadPlan) -> Result<Vec<Denied>, String> {
-        self.denied(&plan.workload, plan.deed()).await.clone().map_err(|error| not_reported(&error))
+        self.denied(&plan.workload, plan.deed()).await.clone().map_err(|error| access_unknown(&error))
     }
 
     /// Returns what the caller may not do to have nodes pull images first, as far as the server says it.

@@ -16,7 +16,7 @@ use super::pulls;
 use super::reading;
 use super::sidecar_set;
 use super::targets;
-use crate::cli::{self, ChangeArgs, DisruptionBudget, GlobalArgs, PaceArgs, PolicyArgs, TargetArgs};
+use crate::cli::{self, ChangeArgs, GlobalArgs, PaceArgs, PolicyArgs, TargetArgs};
 use crate::cluster::error::ClusterError;
 use crate::cluster::{Cluster, NamespaceFacts, Nodes};
 use crate::error::CommandError;
@@ -95,7 +95,7 @@ impl Planned {
 /// Says the commands that lead on from a rollout that holds a workload, the one that keeps most first.
 pub(super) fn say_next(live: &Snapshot, invocation: &Invocation, shell: &Shell) {
     for (label, command) in invocation.next_commands(&status(live).next, &live.workload.reference, None) {
-        shell.say(Meaning::Plain, &label, &command);
+        shell.say_whole(Meaning::Plain, &label, &command);
     }
 }
 
@@ -201,7 +201,7 @@ pub(super) async fn make_for(
         let is_left = purpose.goes_first && plan::rollout_state(&live) == RolloutState::Unfinished;
         let options = Options { take_over: options.take_over || is_left, ..options.clone() };
         let build =
-            |live: &Snapshot| plan::build(&intent, live, &options).map_err(|error| reading::not_reported(live, &error));
+            |live: &Snapshot| plan::build(&intent, live, &options).map_err(|error| reading::intent_error(live, &error));
         let mut plan = built(&build, &mut live, purpose, &cluster).await?;
         if plan.verdict == Verdict::InPlace {
             let denied = permitted.of_plan(&plan).await;
@@ -376,7 +376,7 @@ pub(super) fn pace(policy: &PaceArgs) -> Result<Options, CommandError> {
         pre_pull: policy.pre_pull,
         drain: policy.drain,
         drain_seconds: policy.drain_seconds,
-        respects_budgets: policy.disruption_budget.map(DisruptionBudget::respects),
+        respects_budgets: policy.disruption_budget,
         ..Options::default()
     })
 }
@@ -413,7 +413,7 @@ pub(super) async fn dry_run(
         .map(|question| async move {
             let answer = match cluster.send(&question.patch, true).await {
                 Ok(pod) => PatchAnswer::Pod(Box::new(pod)),
-                Err(error) => not_taken(error)?,
+                Err(error) => patch_answer(error)?,
             };
             Ok::<_, ClusterError>((question, answer))
         })
@@ -459,7 +459,7 @@ async fn requests_refused(
             return Ok(Some((pod, Reason::KruiseNotInstalled)));
         }
         let message = error.to_string();
-        let is_refusal = error.lacks_webhook() || matches!(not_taken(error)?, PatchAnswer::Refused { .. });
+        let is_refusal = error.lacks_webhook() || matches!(patch_answer(error)?, PatchAnswer::Refused { .. });
         Ok(is_refusal.then(|| (pod, Reason::AdmissionRefused { message, others: Vec::new() })))
     };
     stream::iter(requests.collect::<Vec<_>>())
@@ -487,13 +487,13 @@ async fn owner_refused(
     };
     let error = cluster.dry_write(&write, field_manager).await.err()?;
     let message = error.to_string();
-    let is_refusal = error.lacks_webhook() || matches!(not_taken(error), Ok(PatchAnswer::Refused { .. }));
+    let is_refusal = error.lacks_webhook() || matches!(patch_answer(error), Ok(PatchAnswer::Refused { .. }));
     is_refusal.then_some(message)
 }
 
 /// What an error says of the patch, unless it says nothing of it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the patch was not judged")]
-fn not_taken(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
+fn patch_answer(error: ClusterError) -> Result<PatchAnswer, ClusterError> {
     match error {
         ClusterError::Forbidden { message, .. } => Ok(PatchAnswer::Denied { message }),
         ClusterError::AdmissionDenied { message }

@@ -58,7 +58,7 @@ impl Rolling<'_> {
         if let Some(write) = first {
             self.cluster.dry_write(write, &goal.field_manager).await?;
         }
-        for patch in goal.pods.iter().flat_map(|pod| left(goal, live, pod)).take(ASKED_AT_MOST) {
+        for patch in goal.pods.iter().flat_map(|pod| remaining_patches(goal, live, pod)).take(ASKED_AT_MOST) {
             self.cluster.send(&patch, true).await?;
         }
         Ok(())
@@ -71,7 +71,11 @@ impl Rolling<'_> {
         if self.dry_run == DryRun::Client || goal.policy().goes_on_after_failure {
             return Ok(());
         }
-        let first = goal.pods.iter().map(|pod| (pod, left(goal, live, pod))).find(|(_, patches)| !patches.is_empty());
+        let first = goal
+            .pods
+            .iter()
+            .map(|pod| (pod, remaining_patches(goal, live, pod)))
+            .find(|(_, patches)| !patches.is_empty());
         let Some((wanted, patches)) = first.map(|(wanted, patches)| (wanted.clone(), patches)) else { return Ok(()) };
         for patch in patches {
             let answer = self.cluster.send(&patch, true).await;
@@ -115,7 +119,7 @@ pub(super) fn first_write(goal: &Goal, live: &Snapshot) -> Option<(StepName, Obj
     }
 }
 
-fn left(goal: &Goal, live: &Snapshot, wanted: &PodGoal) -> Vec<PodPatch> {
+fn remaining_patches(goal: &Goal, live: &Snapshot, wanted: &PodGoal) -> Vec<PodPatch> {
     let Some(pod) = live.pods.iter().find(|pod| pod.key == wanted.key) else { return Vec::new() };
     let changed = wanted.containers.iter().filter(|(_, container)| container.from != container.to);
     let images = changed

@@ -75,7 +75,7 @@ async fn one(
 }
 
 /// Why what is wanted is not known, and what the user can do.
-pub(super) fn not_reported(live: &Snapshot, error: &IntentError) -> CommandError {
+pub(super) fn intent_error(live: &Snapshot, error: &IntentError) -> CommandError {
     let workload = &live.workload.reference;
     let error_of = CommandError::usage(format!("{workload}: {error}"));
     let error_of = if let IntentError::NameOne { .. } = error {

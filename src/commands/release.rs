@@ -27,7 +27,7 @@ pub(super) async fn run(args: &ResumeArgs, global: &GlobalArgs, shell: &mut Shel
     rolling.dry_run = args.dry_run;
     let mut released = false;
     for (workload, _) in found {
-        released |= rolling.release(workload, args.yes, shell).await?;
+        released |= rolling.release(workload, args.yes, shell).await.map_err(approve::midway(released))?;
     }
     Ok(if released { EndResult::Complete } else { EndResult::NothingToDo })
 }
@@ -122,9 +122,12 @@ impl Rolling<'_> {
         if engine::kinds::is_on_delete(&now.object) {
             let edit = kubectl("edit").of(workload).in_namespace(&workload.namespace);
             let what = "its updateStrategy keeps its controller from replacing pods, and nothing tells another one from before; if yours was another, set it: ";
-            shell.note(&shell.with_flags(&Hint::from(format!("{workload}: {what}")).command(edit)));
+            let note = shell.with_flags(&Hint::from(format!("{workload}: {what}")).command(edit));
+            if !shell.global.quiet {
+                shell.say_whole(Meaning::Plain, "note:", &note);
+            }
         } else if workload.kind.holds_by().field().is_some() {
-            shell.say(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
+            shell.say_whole(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
         }
     }
 }

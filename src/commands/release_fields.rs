@@ -17,7 +17,7 @@ use engine::value::count::count;
 pub(super) async fn run(args: &ReleaseFieldsArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let why = "release-fields changes no image; pass only the workload";
     let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
-    let mut released = false;
+    let mut releases = Vec::new();
     for (workload, _) in &found {
         let managers = foreign(&workload.object, workload.reference.kind);
         if managers.is_empty() {
@@ -25,25 +25,33 @@ pub(super) async fn run(args: &ReleaseFieldsArgs, global: &GlobalArgs, shell: &m
             continue;
         }
         show(workload, &managers, shell)?;
-        // Among its fields is what keeps the controller from the pods.
+        // Among its fields is what keeps the controller from the pods: it is known of all before the first is written.
         if !matches!(Lock::of(&workload.object), Ok(None)) {
             let message = format!("{}: its rollout is not finished, and these fields are its own", workload.reference);
             let hint = shell.with_flags(&see_its_rollout(&workload.reference));
             return Err(CommandError::new(ErrorKind::Held, message).hint(hint));
         }
+        releases.push((workload, count(u32::try_from(managers.len()).unwrap_or(u32::MAX), "field manager")));
+    }
+    let mut released = false;
+    for (workload, many) in releases {
         let write = release_fields(workload);
-        if args.dry_run == DryRun::Server {
-            cluster.dry_write(&write, FIELD_MANAGER).await?;
-        }
-        if args.dry_run != DryRun::None {
-            continue;
-        }
-        let many = count(u32::try_from(managers.len()).unwrap_or(u32::MAX), "field manager");
-        approve::confirm(&format!("Release {} from {many}", workload.reference), &cluster, args.yes, shell)?;
-        cluster.write(&write, FIELD_MANAGER).await?;
+        let what = format!("{} from {many}", workload.reference);
+        let as_what = match args.dry_run {
+            DryRun::None => {
+                let question = format!("Release {what}");
+                approve::confirm(&question, &cluster, args.yes, shell).map_err(approve::midway(released))?;
+                cluster.write(&write, FIELD_MANAGER).await?;
+                ""
+            }
+            DryRun::Client => " (dry run)",
+            DryRun::Server => {
+                cluster.dry_write(&write, FIELD_MANAGER).await?;
+                " (server dry run)"
+            }
+        };
         released = true;
-        let text = format!("{} from {many}; its fields keep their values", workload.reference);
-        shell.say(Meaning::Ok, "Released:", &text);
+        shell.say(Meaning::Ok, "Released:", &format!("{what}; its fields keep their values{as_what}"));
     }
     Ok(if released { EndResult::Complete } else { EndResult::NothingToDo })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::next::Verb;
+use super::next::goes_on;
 use super::permitted::Permitted;
 use super::rolling::Rolling;
 use super::several::Job;
@@ -38,13 +38,10 @@ pub(super) async fn run(
     let (cluster, found) = targets::connect_and_find(&args.targets, why, global, shell).await?;
     let writer = (args.output, args.field_manager.as_str());
     let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
-    rolling.start.pre_pull = options.pre_pull;
-    rolling.start.hooks = options.hooks.clone();
     rolling.no_hooks = args.no_hooks;
     rolling.start.keep_field_ownership = args.keep_field_ownership;
     rolling.dry_run = args.dry_run;
     rolling.on_deferred = args.resize.deferred;
-    rolling.start.take_over = options.take_over;
     go_on(found, direction, &options, &rolling, args.yes, shell).await
 }
 
@@ -77,6 +74,9 @@ pub(super) async fn go_on(
     yes: bool,
     shell: &Shell,
 ) -> Result<EndResult, CommandError> {
+    let (pre_pull, hooks, take_over) = (options.pre_pull, options.hooks.clone(), options.take_over);
+    let start = Start { pre_pull, hooks, take_over, ..rolling.start.clone() };
+    let rolling = &Rolling { start, ..rolling.clone() };
     let cluster = rolling.cluster;
     let [mut may_resume, mut may_abort] =
         [ClusterCommand::Resume, ClusterCommand::Abort].map(|command| Permitted::new(cluster, command));
@@ -93,7 +93,7 @@ pub(super) async fn go_on(
                 continue;
             }
             Err(error) => {
-                let verb = Verb::of(direction.unwrap_or(Direction::Forward));
+                let verb = goes_on(direction.unwrap_or(Direction::Forward));
                 return Err(rolling.not_resumed(&live, verb, &error));
             }
         };
@@ -185,8 +185,8 @@ fn say_what_undoes(live: &Snapshot, rolling: &Rolling<'_>, shell: &Shell) {
     let Ok(Some(undone)) = plan::undone(live, None) else { return };
     let is_last = updates(live).updates.last().is_some_and(|last| last.id == undone.id);
     if is_last && undone.course == Course::Ended(EndResult::Complete) {
-        let undo = rolling.invocation.of_workload(Verb::Undo, &live.workload.reference, None);
-        shell.say(Meaning::Plain, "Roll back what is complete:", &undo.to_string());
+        let undo = rolling.invocation.of_workload(ClusterCommand::Undo, &live.workload.reference, None);
+        shell.say_whole(Meaning::Plain, "Roll back what is complete:", &undo.to_string());
     }
 }
 
@@ -202,7 +202,7 @@ async fn remove_pull_pods(live: &Snapshot, cluster: &Cluster, field_manager: &st
         }
     };
     if others > 0 {
-        shell.note(&format!("{workload}: a run that may be at work pulls images first: its pods are not touched"));
+        shell.note(&format!("{workload}: a run that may be active pulls images first: its pods are not touched"));
     }
     for delete in found.iter().filter_map(rollout::delete_pull_pod) {
         match cluster.write(&delete, field_manager).await {
@@ -231,7 +231,7 @@ fn check_hooks(goal: &Goal, rolling: &Rolling<'_>, shell: &Shell) -> Result<(), 
     if rolling.no_hooks || missing.is_empty() {
         return Ok(());
     }
-    let (verb, workload) = (Verb::of(goal.lock.rollout.direction), &goal.workload);
+    let (verb, workload) = (goes_on(goal.lock.rollout.direction), &goal.workload);
     let flags = HookPhase::flags(&missing);
     let began =
         format!("{workload}: rollout \"{}\" began with {flags}, and a command is not stored in the cluster", goal.id());
@@ -267,7 +267,7 @@ fn warn(live: &Snapshot, goal: &Goal, shell: &Shell) {
 fn say_warning(goal: &Goal, warning: &Warning, shell: &Shell) {
     let text = format!("{}: {} ({})", goal.workload, warning.sentence(), warning.code());
     shell.say(Meaning::Waiting, "Warning:", &text);
-    warning.recipe(&goal.workload).iter().for_each(|line| shell.say(Meaning::Plain, " ", line));
+    warning.recipe(&goal.workload).iter().for_each(|line| shell.say_whole(Meaning::Plain, " ", line));
 }
 
 /// For a rollout that began without budgets: a user who resumes it may not know.

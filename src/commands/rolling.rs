@@ -4,22 +4,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::next::{Invocation, MOST_PODS, Verb};
+use super::follow::report_end;
+use super::next::{Invocation, MOST_PODS};
 use super::planning::Manifests;
 use super::recording::{RecordTo, tell_trouble};
 use super::several::Job;
 use super::sidecar_set;
 use super::undo::say_what_goes_back_keeps;
-use super::witness::Witness;
 use super::{Shell, approve, planning};
 use crate::cli::{DryRun, RolloutArgs};
 use crate::cluster::{Cluster, Nodes};
 use crate::error::{CommandError, ErrorKind};
-use crate::render::{Listener, Meaning, NextSteps, StreamFormat};
+use crate::render::{Meaning, NextSteps, StreamFormat};
 use crate::{drive, process};
 use engine::change::Direction;
 use engine::change::reason::Reason;
 use engine::k8s::names::{ContainerName, RolloutId};
+use engine::k8s::permissions::ClusterCommand;
 use engine::plan::{
     self, Intent, Plan, PodVerdict, ResumeError, RolloutState, Snapshot, Start, Verdict, WorkloadPlan, way_back,
 };
@@ -57,7 +58,7 @@ pub(super) struct Rolling<'a> {
     pub(super) on_deferred: Option<OnDeferred>,
     /// How the rollout ended that is taken back by itself.
     pub(super) after: Option<EndResult>,
-    /// What was applied, where that were manifests: their tool applies them next.
+    /// The manifests that were applied, if any: their tool applies them next.
     pub(super) manifests: Arc<Manifests>,
 }
 
@@ -136,7 +137,7 @@ impl<'a> Rolling<'a> {
             let live = self.reread(&goal).await?;
             let start = self.another_run(&goal, shell);
             let next = plan::resume(&live, None, &start);
-            goal = next.map_err(|error| self.not_resumed(&live, Verb::Resume, &error))?;
+            goal = next.map_err(|error| self.not_resumed(&live, ClusterCommand::Resume, &error))?;
             self.choose(&mut goal);
             outcome = self.drive(&goal, live, None, shell).await?;
         }
@@ -189,7 +190,7 @@ impl<'a> Rolling<'a> {
             goal.pods.iter().flat_map(|pod| pod.containers.keys()).map(ContainerName::as_str).collect();
         let containers: Vec<&str> = containers.into_iter().collect();
         let others = self.invocation.restart_pods(&goal.workload, &containers, &pods);
-        shell.say(Meaning::Plain, "To restart the others:", &others.to_string());
+        shell.say_whole(Meaning::Plain, "To restart the others:", &others.to_string());
     }
 
     /// No image starts a container again that the kubelet leaves down: its controller has to replace the pod. Where the rollout is
@@ -202,7 +203,7 @@ impl<'a> Rolling<'a> {
             return;
         }
         let replace = self.invocation.replacing(pods.into_iter(), &goal.workload);
-        shell.say(Meaning::Plain, "Replace what is not started again:", &replace.to_string());
+        shell.say_whole(Meaning::Plain, "Replace what is not started again:", &replace.to_string());
     }
 
     /// At a pause a terminal is asked; without one the run ends here, and the command to go on was printed.
@@ -242,7 +243,7 @@ impl<'a> Rolling<'a> {
                     shell.note(&format!("{}: nothing was changed, so there is nothing to roll back", goal.workload));
                     return Ok(None);
                 }
-                Err(error) => return Err(self.not_resumed(&live, Verb::Abort, &error)),
+                Err(error) => return Err(self.not_resumed(&live, ClusterCommand::Abort, &error)),
             }
         } else if live
             .pods
@@ -253,8 +254,8 @@ impl<'a> Rolling<'a> {
             let before = Intent::Undo { to: None, pin_digest: false };
             let before = plan::build(&before, &live, &plan::Options::default());
             if before.is_ok_and(|plan| plan.verdict == Verdict::InPlace) {
-                let undo = self.invocation.of_workload(Verb::Undo, &goal.workload, None);
-                shell.say(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
+                let undo = self.invocation.of_workload(ClusterCommand::Undo, &goal.workload, None);
+                shell.say_whole(Meaning::Plain, "Roll back what was asked for before:", &undo.to_string());
             }
             return Ok(None);
         } else {
@@ -285,16 +286,16 @@ impl<'a> Rolling<'a> {
         let Some(reason) = server.and_then(|server| plan::server_lacks(goal, live, server)) else { return Ok(()) };
         let is_back = goal.is_back();
         let (what, verb) = if is_back {
-            ("what was raised is kept, and the rollout finished", Verb::Resume)
+            ("what was raised is kept, and the rollout finished", ClusterCommand::Resume)
         } else {
-            ("it is rolled back", Verb::Abort)
+            ("it is rolled back", ClusterCommand::Abort)
         };
         let error = CommandError::new(ErrorKind::Forbidden, format!("{}: {}", goal.workload, reason.sentence()));
         Err(error.hint(format!("{what}: {}", self.invocation.of_workload(verb, &goal.workload, Some(goal)))))
     }
 
     /// Why a rollout cannot be resumed or aborted, and what the user can do.
-    pub(super) fn not_resumed(&self, live: &Snapshot, verb: Verb, error: &ResumeError) -> CommandError {
+    pub(super) fn not_resumed(&self, live: &Snapshot, verb: ClusterCommand, error: &ResumeError) -> CommandError {
         let workload = &live.workload.reference;
         let message = format!("{workload}: {error}");
         let next = self.invocation.next_commands(&status(live).next, workload, None);
@@ -319,13 +320,13 @@ impl<'a> Rolling<'a> {
         let next = sidecar_set::next(self.next(goal), (goal, &live), &self.invocation, shell);
         let next = NextSteps { expected, after: self.after, ..unless_of_no_use(next, goal, &live) };
         let mut recorder = self.recording.open(shell)?;
-        let mut witness = Witness::new(shell.listener(self.output, self.side_by_side));
-        witness.start(goal, &next)?;
+        let mut listener = shell.listener(self.output, self.side_by_side);
+        listener.start(goal, &next)?;
         let scope = Cluster::scope(&live.workload);
         drop(live);
-        let mut outcome = drive::drive(self.cluster, goal, &scope, &mut witness, &mut recorder).await?;
+        let (mut outcome, seen) = drive::drive(self.cluster, goal, &scope, &mut *listener, &mut recorder).await?;
         outcome.hand_over = self.next_apply(&outcome).await;
-        if !witness.end(self.cluster, &mut outcome).await? {
+        if !report_end(listener, self.cluster, (goal, &seen), &mut outcome).await? {
             shell.tell_the_end(goal, &next, &outcome);
         }
         self.tell_what_stays_down(goal, &outcome, shell);
@@ -368,10 +369,10 @@ impl<'a> Rolling<'a> {
         if outcome.result == EndResult::Superseded
             && (live.workload.rolling_out().is_some() || !live.workload.is_observed())
         {
-            shell.say(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
+            shell.say_whole(Meaning::Plain, "Follow:", &self.invocation.rollout_status(workload).to_string());
         }
         for (label, command) in self.invocation.next_commands(&found.next, workload, Some(goal)) {
-            shell.say(Meaning::Waiting, &label, &command);
+            shell.say_whole(Meaning::Waiting, &label, &command);
         }
     }
 
@@ -379,9 +380,9 @@ impl<'a> Rolling<'a> {
         let (invocation, workload) = (&self.invocation, &goal.workload);
         let command = |verb| invocation.of_workload(verb, workload, Some(goal)).to_string();
         let with = |verb, id, value: &str| invocation.of_workload_with(verb, goal, &[(id, value.to_owned())]);
-        let on = if goal.is_back() { Verb::Abort } else { Verb::Resume };
+        let on = if goal.is_back() { ClusterCommand::Abort } else { ClusterCommand::Resume };
         let common = NextSteps {
-            follow: Some(command(Verb::Follow)),
+            follow: Some(command(ClusterCommand::Follow)),
             is_short_of_time: invocation.is_short_of_time(),
             undoes_failures: goal.policy().undoes_failures,
             undoes_deferred: goal.undoes_deferred(),
@@ -393,7 +394,7 @@ impl<'a> Rolling<'a> {
                 take_back: match goal.pods.iter().any(|pod| pod.fields.resizes()) {
                     _ if self.is_restart => None,
                     // Images alone would leave cpu and memory.
-                    true => (goal.mode() == Mode::PodsOnly).then(|| command(Verb::Undo)),
+                    true => (goal.mode() == Mode::PodsOnly).then(|| command(ClusterCommand::Undo)),
                     false => way_back(goal).and_then(|images| invocation.images_back(goal, &images)),
                 },
                 go_on: if self.is_restart { None } else { invocation.go_on(goal) },
@@ -410,8 +411,8 @@ impl<'a> Rolling<'a> {
         if !goal.is_back() {
             return NextSteps {
                 // Where there was only a lock to remove, it would undo the update before it.
-                take_back: (!changes_nothing(goal)).then(|| command(Verb::Undo)),
-                abort: Some(command(Verb::Abort)),
+                take_back: (!changes_nothing(goal)).then(|| command(ClusterCommand::Undo)),
+                abort: Some(command(ClusterCommand::Abort)),
                 again_despite_budget: invocation.with(&[("disruption_budget", "ignore".to_owned())]).again(),
                 ..common
             };
@@ -420,14 +421,15 @@ impl<'a> Rolling<'a> {
         let most = goal.policy().max_unavailable;
         let despite = [most, most.saturating_add(1)].map(|most| {
             let flags = [("max_unavailable", most.to_string()), ("on_failure", "continue".to_owned())];
-            invocation.of_workload_with(Verb::Abort, goal, &flags)
+            invocation.of_workload_with(ClusterCommand::Abort, goal, &flags)
         });
         let bare = Goal { hooks: Hooks::default(), ..goal.clone() };
-        let without_hooks = || invocation.without_hooks().of_workload(Verb::Abort, workload, Some(&bare)).to_string();
+        let without_hooks =
+            || invocation.without_hooks().of_workload(ClusterCommand::Abort, workload, Some(&bare)).to_string();
         NextSteps {
             despite_failures: Some((most, despite)),
             without_hooks: (!goal.hooks.is_empty()).then(without_hooks),
-            forward: Some(command(Verb::Resume)),
+            forward: Some(command(ClusterCommand::Resume)),
             undoes_failures: false,
             undoes_deferred: false,
             ..common

@@ -1,9 +1,12 @@
 //! What commands share of the outside: streams, terminal, environment, and the wall clock for names.
-#![expect(clippy::disallowed_methods, reason = "reads the wall clock once, for the rollout's id")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the wall clock for the rollout's id, and measures what a command takes"
+)]
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
@@ -107,7 +110,15 @@ impl Shell {
 
     /// Writes a line to stderr; a closed stderr is nobody's loss.
     pub fn say(&self, meaning: Meaning, word: &str, text: &str) {
-        let text = self.terminal.stderr.show(text);
+        self.say_line(meaning, word, &self.terminal.stderr.show(text));
+    }
+
+    /// The same with a command or a hint, which is never cut.
+    pub(super) fn say_whole(&self, meaning: Meaning, word: &str, text: &str) {
+        self.say_line(meaning, word, &self.terminal.stderr.whole(text));
+    }
+
+    fn say_line(&self, meaning: Meaning, word: &str, text: &str) {
         let line = format!("{} {text}", self.terminal.stderr.paint(meaning, word));
         let line = render::flowing(&line, 2, &self.terminal.stderr);
         self.aside(|| drop(writeln!(io::stderr().lock(), "{line}")));
@@ -177,6 +188,12 @@ impl Shell {
         cluster.now().unwrap_or_else(here)
     }
 
+    /// Returns what says how long ago this was called.
+    pub(super) fn stopwatch() -> impl Fn() -> Duration {
+        let began = Instant::now();
+        move || began.elapsed()
+    }
+
     /// Returns the id of a rollout that begins now: sortable by time, and not another's.
     pub fn rollout_id(&self) -> RolloutId {
         let now = jiff::Timestamp::now();
@@ -235,7 +252,7 @@ impl Shell {
             self.say(Meaning::Failing, &error.heading(), &error.message);
         }
         for (label, command) in &error.next {
-            self.say(Meaning::Plain, label, command);
+            self.say_whole(Meaning::Plain, label, command);
         }
         let whole = error.meant.as_deref().and_then(|(missing, meant)| meant::with_name(missing, meant, self.line()));
         // It follows the name that was meant.
@@ -261,7 +278,7 @@ impl Shell {
     }
 
     pub(super) fn hint(&self, hint: &Hint) {
-        self.say(Meaning::Plain, "hint:", &self.with_flags(hint));
+        self.say_whole(Meaning::Plain, "hint:", &self.with_flags(hint));
     }
 
     pub(super) fn finish(&self, result: EndResult) -> EndResult {

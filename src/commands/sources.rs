@@ -16,9 +16,9 @@ const SHOWN_LINES: usize = 5;
 
 /// Reads what is in no file: what -f names by URL, and what -k names.
 pub(super) async fn origins(args: &TargetArgs, shell: &Shell) -> Result<Vec<Origin>> {
-    match &args.kustomize {
+    match &args.pick.kustomize {
         Some(folder) => Ok(vec![kustomization(folder).await?]),
-        None => of_names(&args.filename, shell).await,
+        None => of_names(&args.pick.filename, shell).await,
     }
 }
 

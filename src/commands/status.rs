@@ -59,8 +59,8 @@ struct Read {
 pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     let words = TargetArgs::from(&args.targets);
     // All of no type are those of an overview.
-    let picks = words.selector.is_some() || words.field_selector.is_some();
-    let named = !words.words.is_empty() || !words.filename.is_empty() || words.kustomize.is_some() || picks;
+    let picks = words.pick.selector.is_some() || words.pick.field_selector.is_some();
+    let named = !words.words.is_empty() || words.pick.has_manifests() || picks;
     let asked = if named { Some(targets::read_without_images(&words, shell).await?) } else { None };
     let cluster = shell.connect(global).await?;
     let query = Query { asked, words, global, cluster, output: args.output, made: RefCell::default() };
@@ -70,7 +70,7 @@ pub(super) async fn run(args: &StatusArgs, global: &GlobalArgs, shell: &mut Shel
     let read = query.read().await?;
     shell.print(&query.shown(&read, shell.terminal.stdout, shell)?)?;
     if read.workloads.is_empty() {
-        targets::note_nothing((!query.words.all_namespaces).then(|| query.cluster.namespace()), shell);
+        targets::note_nothing((!query.words.pick.all_namespaces).then(|| query.cluster.namespace()), shell);
     }
     for note in query.notes(&read, shell) {
         shell.note(&note);
@@ -156,7 +156,7 @@ impl Query<'_> {
         let now = shell.clock(&self.cluster);
         let context = StatusContext {
             asked_for: self.asked.is_some(),
-            namespace: (!self.words.all_namespaces).then(|| self.cluster.namespace()),
+            namespace: (!self.words.pick.all_namespaces).then(|| self.cluster.namespace()),
             not_read: &read.not_read,
             now: &now,
             commands: &commands,
@@ -173,7 +173,7 @@ impl Query<'_> {
 
     async fn read(&self) -> Result<Read> {
         let Some(asked) = &self.asked else {
-            let namespace = (!self.words.all_namespaces).then(|| self.cluster.namespace());
+            let namespace = (!self.words.pick.all_namespaces).then(|| self.cluster.namespace());
             let overview = self.cluster.overview(namespace).await?;
             if let (true, Some(forbidden)) = (overview.workloads.is_empty(), overview.forbidden) {
                 // What may not be listed is not known to be empty.
@@ -255,7 +255,7 @@ pub(super) async fn history(args: &HistoryArgs, global: &GlobalArgs, shell: &mut
     sidecar_set::refuse(workloads.iter().map(|workload| workload.reference.kind))?;
     let lives = targets::read_side_by_side(&cluster, workloads, Nodes::Nowhere).await?;
     if lives.is_empty() {
-        targets::note_nothing((!words.all_namespaces).then(|| cluster.namespace()), shell);
+        targets::note_nothing((!words.pick.all_namespaces).then(|| cluster.namespace()), shell);
     }
     let found: Vec<WorkloadUpdates> = lives.iter().map(updates).collect();
     let now = shell.clock(&cluster);

@@ -131,7 +131,7 @@ pub(super) async fn read(args: &TargetArgs, images_needed: bool, shell: &mut She
 }
 
 pub(super) fn unnamed(args: &TargetArgs) -> Unnamed {
-    if args.is_selected() { Unnamed::Picked } else { Unnamed::None }
+    if args.pick.is_selected() { Unnamed::Picked } else { Unnamed::None }
 }
 
 /// Reads the words; of wrong ones it says what was probably meant.
@@ -145,7 +145,7 @@ pub(super) async fn parsed(args: &TargetArgs, unnamed: Unnamed, shell: &mut Shel
 async fn read_words(args: &TargetArgs, unnamed: Unnamed, images_needed: bool, shell: &mut Shell) -> Result<Asked> {
     let request = parsed(args, unnamed, shell).await?;
     let no_target = request.named.is_empty() && request.selected.is_empty();
-    if args.filename.is_empty() && args.kustomize.is_none() {
+    if !args.pick.has_manifests() {
         if no_target {
             return Err(CommandError::usage("no workload was named")
                 .hint("name one as TYPE/NAME, such as deployment/web, or give a manifest with -f"));
@@ -154,14 +154,14 @@ async fn read_words(args: &TargetArgs, unnamed: Unnamed, images_needed: bool, sh
             return Err(CommandError::usage("no image was given")
                 .hint("say which container gets which image, such as side=acme/side:1.27.2; --requests and --limits give cpu and memory"));
         }
-        if args.all_namespaces && request.selected.is_empty() {
+        if args.pick.all_namespaces && request.selected.is_empty() {
             // kubectl's own words (cli-runtime `resource.Builder`).
             return Err(CommandError::usage("a resource cannot be retrieved by name across all namespaces")
                 .hint("give a TYPE with -l or --all, or a namespace with -n"));
         }
         return Ok(Asked::Words(Box::new(request)));
     }
-    if !no_target || !request.images.is_empty() || args.is_selected() || args.all_namespaces {
+    if !no_target || !request.images.is_empty() || args.pick.is_selected() || args.pick.all_namespaces {
         return Err(CommandError::usage(
             "-f and -k cannot be combined with TYPE/NAME, CONTAINER=IMAGE, -l, --field-selector, --all or -A: the manifest names them",
         ));
@@ -170,9 +170,9 @@ async fn read_words(args: &TargetArgs, unnamed: Unnamed, images_needed: bool, sh
 }
 
 pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Manifests> {
-    shell.standard_input_was_read = args.filename.iter().any(|name| name == "-");
+    shell.standard_input_was_read = args.pick.filename.iter().any(|name| name == "-");
     let origins = sources::origins(args, shell).await?;
-    let manifests = manifest::read(origins, args.recursive, &mut io::stdin().lock())?;
+    let manifests = manifest::read(origins, args.pick.recursive, &mut io::stdin().lock())?;
     refuse_misspelt(&manifests)?;
     let mut workloads = Vec::new();
     let (mut left_out, mut configuration, mut sidecar_sets) = (Vec::new(), Vec::new(), Vec::new());
@@ -204,8 +204,8 @@ pub(super) async fn manifests(args: &TargetArgs, shell: &mut Shell) -> Result<Ma
     if workloads.is_empty() {
         note_skipped(&left_out, shell);
         let kinds = WorkloadKind::built_in().map(|kind| kind.spec().kind).collect::<Vec<_>>().join(", ");
-        let names = args.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
-        let names: Vec<&str> = names.chain(args.kustomize.as_deref()).collect();
+        let names = args.pick.filename.iter().map(|name| if name == "-" { "standard input" } else { name });
+        let names: Vec<&str> = names.chain(args.pick.kustomize.as_deref()).collect();
         let message = format!("there is no workload in {}", names.join(", "));
         return Err(CommandError::new(ErrorKind::NoWorkload, message).hint(format!("workloads are {kinds}")));
     }
@@ -224,7 +224,7 @@ fn found_in(namespace: Option<&str>) -> String {
 
 /// Reads words and files of a command that only reads workloads; a type alone is all of them.
 pub(super) async fn read_without_images(args: &TargetArgs, shell: &mut Shell) -> Result<Asked> {
-    let unnamed = if args.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
+    let unnamed = if args.pick.is_selected() { Unnamed::Picked } else { Unnamed::OfType };
     let asked = read_words(args, unnamed, false, shell).await?;
     refuse_images(&asked, "an image was given, but this command takes workloads alone")?;
     note_skipped(asked.skipped(), shell);
@@ -363,7 +363,7 @@ pub(super) async fn find(
     let selects = matches!(&asked, Asked::Words(request) if !request.selected.is_empty());
     let found = find_any(asked, args, global, cluster).await?;
     if found.is_empty() && selects {
-        let namespace = (!args.all_namespaces).then(|| cluster.namespace());
+        let namespace = (!args.pick.all_namespaces).then(|| cluster.namespace());
         let given: Vec<String> = selectors(args).iter().map(|(_, selector)| format!("{selector:?}")).collect();
         if let Some(namespace) = namespace
             && cluster.has_namespace(namespace).await == Some(false)
@@ -382,7 +382,7 @@ pub(super) async fn find(
 }
 
 fn selectors(args: &TargetArgs) -> Vec<(&'static str, &str)> {
-    let given = [("labelSelector", &args.selector), ("fieldSelector", &args.field_selector)];
+    let given = [("labelSelector", &args.pick.selector), ("fieldSelector", &args.pick.field_selector)];
     given.into_iter().filter_map(|(name, selector)| Some((name, selector.as_deref()?))).collect()
 }
 
@@ -401,7 +401,7 @@ pub(super) async fn find_any(
                 found.push((named(*kind, name, cluster).await?, intent.clone()));
             }
             for kind in &request.selected {
-                let namespace = (!args.all_namespaces && !kind.spec().cluster_wide).then(|| cluster.namespace());
+                let namespace = (!args.pick.all_namespaces && !kind.spec().cluster_wide).then(|| cluster.namespace());
                 let workloads = cluster.workloads(*kind, namespace, &selectors(args)).await?;
                 found.extend(workloads.into_iter().map(|workload| (workload, intent.clone())));
             }

@@ -28,12 +28,9 @@ pub(super) async fn run(args: &UndoArgs, global: &GlobalArgs, shell: &mut Shell)
             shell.note(&format!("{}: its last rollout did not finish and is rolled back", workload.reference));
         }
         let mut rolling = Rolling::new(&cluster, &args.rollout, writer, shell).await;
-        rolling.start.pre_pull = options.pre_pull;
-        rolling.start.hooks = options.hooks.clone();
         rolling.dry_run = args.act.dry_run;
         rolling.start.keep_field_ownership = args.owner.keep_field_ownership;
         rolling.on_deferred = args.resize.deferred;
-        rolling.start.take_over = options.take_over;
         return resume::go_on(found, Some(Direction::Back), &options, &rolling, args.act.yes, shell).await;
     }
     for (_, intent) in &mut found {

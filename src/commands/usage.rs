@@ -136,34 +136,23 @@ fn masked<'w>(words: impl Iterator<Item = &'w String>) -> String {
     kept
 }
 
-/// How long a server may take to say which types it has: the command is wrong all the same.
+/// How long a server may take to say which workloads have that name: the command is wrong all the same.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Adds the whole command with the words that were probably meant, where it is known to be one.
 pub(super) async fn with_what_was_meant(error: TargetError, shell: &mut Shell) -> CommandError {
-    let TargetError::UnknownKind { word, .. } = &error else { return hinted(&error, None, shell) };
+    let TargetError::UnknownKind { word, .. } = &error else { return hinted(&error, shell) };
     if let Some(whole) = without_all(word, &shell.typed) {
         let unsupported = TargetError::UnknownKind { word: word.clone(), suggestion: None };
         return CommandError::from(unsupported).hint(whole_command(whole, shell.line()));
     }
-    let (has_type, called) = tokio::time::timeout(TIMEOUT, ask(word, shell)).await.ok().flatten().unwrap_or_default();
-    // kubectl's sentence.
-    let words = || Some(format!("the server doesn't have a resource type {word:?}"));
+    let called = tokio::time::timeout(TIMEOUT, called(word, shell)).await.unwrap_or_default();
+    let names: Vec<String> = called.iter().map(|kind| format!("{}/{word}", kind.spec().singular)).collect();
     let suggested = |suggestion| TargetError::UnknownKind { word: word.clone(), suggestion };
-    match (has_type, called.as_slice()) {
-        // What the server has is no slip, and no name of a workload.
-        (Some(true), _) => suggested(None).into(),
-        (_, [kind]) => {
-            let words = if has_type == Some(false) { words() } else { None };
-            hinted(&suggested(Some(format!("{}/{word}", kind.spec().singular))), words, shell)
-        }
-        (Some(false), []) => hinted(&error, words(), shell),
-        (None, []) => hinted(&error, None, shell),
-        (_, several) => {
-            let names: Vec<String> = several.iter().map(|kind| format!("{}/{word}", kind.spec().singular)).collect();
-            let hint = format!("did you mean {}?", names.join(" or "));
-            CommandError::usage(words().unwrap_or_default()).hint(hint)
-        }
+    match names.as_slice() {
+        [] => hinted(&error, shell),
+        [name] => hinted(&suggested(Some(name.clone())), shell),
+        several => CommandError::from(suggested(None)).hint(format!("did you mean {}?", several.join(" or "))),
     }
 }
 
@@ -182,12 +171,9 @@ fn without_all(word: &str, typed: &[Typed]) -> Option<Vec<String>> {
     is_request(&typed).then(|| written(&typed))
 }
 
-/// Says what is wrong, in these words where there are any, and what was probably meant.
-fn hinted(error: &TargetError, words: Option<String>, shell: &Shell) -> CommandError {
-    let refusal = match words {
-        Some(words) => CommandError::usage(words).hint(format!("supported: {}", target::known())),
-        None => CommandError::from(error.clone()),
-    };
+/// Says what is wrong, and what was probably meant.
+fn hinted(error: &TargetError, shell: &Shell) -> CommandError {
+    let refusal = CommandError::from(error.clone());
     if let TargetError::UnknownKind { word, .. } = error
         && std::path::Path::new(word).is_file()
     {
@@ -220,16 +206,18 @@ fn takes_images(shell: &Shell) -> bool {
     command.is_some_and(|command| command.get_arguments().any(|argument| argument.get_id() == "image"))
 }
 
-/// Asks whether the server has such a type, and for the kinds of workloads of that name; `None` without a server.
-async fn ask(word: &str, shell: &mut Shell) -> Option<(Option<bool>, Vec<WorkloadKind>)> {
+/// Asks for the kinds of workloads of that name, where a name alone was given; none without a server.
+async fn called(word: &str, shell: &mut Shell) -> Vec<WorkloadKind> {
     // A name alone says nothing about every namespace.
-    let in_one = !shell.typed.iter().any(|typed| typed.id == "all_namespaces");
-    let is_bare = in_one && is_word(&shell.typed, word);
+    if !is_word(&shell.typed, word) || shell.typed.iter().any(|typed| typed.id == "all_namespaces") {
+        return Vec::new();
+    }
     shell.ask_in_silence();
     let global = shell.global.clone();
-    let cluster = shell.connect(&global).await.ok()?;
-    let called = async { if is_bare { cluster.workloads_called(word).await } else { Vec::new() } };
-    Some(futures::join!(cluster.has_type(word), called))
+    match shell.connect(&global).await {
+        Ok(cluster) => cluster.workloads_called(word).await,
+        Err(_) => Vec::new(),
+    }
 }
 
 fn is_word(typed: &[Typed], word: &str) -> bool {

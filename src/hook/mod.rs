@@ -49,7 +49,7 @@ pub(crate) struct HookRunner {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Tell {
+pub(crate) enum HookSignal {
     Terminate,
     /// Nothing any more: it is ended.
     Kill,
@@ -76,14 +76,14 @@ impl HookRunner {
         !lock(&self.groups).is_empty()
     }
 
-    pub(crate) fn tell(&self, what: Tell) {
+    pub(crate) fn tell(&self, what: HookSignal) {
         lock(&self.groups).keys().for_each(|group| signal(*group, what));
     }
 }
 
 impl Drop for HookRunner {
     fn drop(&mut self) {
-        self.tell(Tell::Kill);
+        self.tell(HookSignal::Kill);
     }
 }
 
@@ -104,17 +104,17 @@ impl Drop for Group {
         let Some(id) = self.id else { return };
         lock(&self.groups).remove(&id);
         if !self.has_ended {
-            signal(id, Tell::Kill);
+            signal(id, HookSignal::Kill);
         }
     }
 }
 
 #[cfg(unix)]
-fn signal(group: u32, what: Tell) {
+fn signal(group: u32, what: HookSignal) {
     use rustix::process::{Pid, Signal, kill_process_group};
     let signal = match what {
-        Tell::Terminate => Signal::TERM,
-        Tell::Kill => Signal::KILL,
+        HookSignal::Terminate => Signal::TERM,
+        HookSignal::Kill => Signal::KILL,
     };
     let group = i32::try_from(group).ok().and_then(Pid::from_raw);
     // A group that is gone gets no signal.
@@ -123,7 +123,7 @@ fn signal(group: u32, what: Tell) {
 
 /// Elsewhere the process itself is ended when it is dropped.
 #[cfg(not(unix))]
-fn signal(_group: u32, _what: Tell) {}
+fn signal(_group: u32, _what: HookSignal) {}
 
 #[cfg(unix)]
 fn shell(command: &str) -> Command {

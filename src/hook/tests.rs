@@ -104,7 +104,7 @@ fn a_drive_that_stops_waiting_ends_the_whole_group() {
             ids.push(line.text);
         }
         assert!(ids.iter().all(|id| lives(id)), "{ids:?}");
-        runner.tell(Tell::Terminate);
+        runner.tell(HookSignal::Terminate);
         assert!(runner.is_any(), "it does not listen");
         drop(waiting);
         assert!(!runner.is_any());

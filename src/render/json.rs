@@ -22,7 +22,6 @@ use engine::plan::{
 use engine::report::hand_over::HandOver;
 use engine::rollout::Policy;
 use engine::state::durable::lock::Lock;
-use engine::state::durable::rollout::HistoryStep;
 use engine::state::record::Drained;
 
 pub(super) fn write(document: &Value, out: Out<'_>) -> io::Result<()> {
@@ -172,13 +171,6 @@ fn container(plan: &ContainerPlan) -> Value {
 }
 
 fn pod(plan: &PodPlan, workload: &WorkloadPlan) -> Value {
-    let verdict = match workload.becomes(plan) {
-        PodVerdict::Update => "update",
-        PodVerdict::InProgress => "inProgress",
-        PodVerdict::AlreadyThere => "upToDate",
-        PodVerdict::Blocked => "blocked",
-        PodVerdict::Skipped => "skipped",
-    };
     let drain = plan.drain.as_ref().map(|drain| match &drain.by {
         Drained::Label(label) => json!({"label": label.key, "services": drain.services}),
         Drained::Gate(gate) => json!({"gate": gate.gate, "services": drain.services}),
@@ -194,7 +186,7 @@ fn pod(plan: &PodPlan, workload: &WorkloadPlan) -> Value {
         "uid": plan.pod.uid,
         "node": Some(plan.node.as_str()).filter(|node| !node.is_empty()),
         "kubelet": plan.kubelet,
-        "verdict": verdict,
+        "verdict": workload.becomes(plan),
         "changes": plan.changes.iter().map(|(name, change)| image_change(name, change)).collect::<Value>(),
         "fields": columns::fields(&plan.fields),
         "drain": drain,
@@ -213,17 +205,12 @@ fn image_change(container: &ContainerName, change: &ImageChange) -> Value {
 }
 
 fn durable(plan: &WorkloadPlan, owner: &DurablePlan) -> Value {
-    let (history, name) = match &owner.rollout.history {
-        HistoryStep::Create => ("create", None),
-        HistoryStep::Swap(set) => ("swap", Some(&set.name)),
-        HistoryStep::Forget => ("forget", None),
-        HistoryStep::ByController => ("byController", None),
-    };
+    let history = json!(owner.rollout.history);
     let durable = json!({
         "outgoing": owner.rollout.outgoing.as_ref().map(|outgoing| json!({"name": outgoing.name, "revision": outgoing.revision})),
         "revision": owner.revision,
         "reuses": owner.rollout.reuses,
-        "history": {"do": history, "name": name},
+        "history": {"do": history["do"], "name": history["name"]},
         "steps": owner.steps(plan.workload.kind),
         "change": {
             "images": owner.rollout.change.images.iter().map(template_image).collect::<Value>(),

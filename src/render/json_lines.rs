@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use engine::k8s::events::Event;
 use engine::k8s::names::{ContainerName, PodKey};
-use engine::report::failure_report::{FailedPod, FailureReport, Log, Moment};
+use engine::report::failure_report::{FailedPod, FailureReport, Moment};
 use engine::report::progress::UpdatePhase;
 use engine::report::{ContainerEnd, Notice, Outcome, PodEnd};
 use engine::rollout::{ContainerGoal, Goal, Mode, PodGoal};
@@ -67,8 +66,9 @@ impl Listener for JsonLines<'_> {
         if let Notice::Owner { step } = notice {
             self.steps.push((*step, elapsed));
         }
-        let (name, fields) = noticed(notice);
-        self.write(name, elapsed, fields)
+        let fields = noticed(notice);
+        let name = fields["type"].as_str().unwrap_or_default().to_owned();
+        self.write(&name, elapsed, fields)
     }
 
     fn hook_line(&mut self, pod: &PodKey, hook: HookPhase, line: &str, _elapsed: Duration) -> io::Result<()> {
@@ -77,14 +77,14 @@ impl Listener for JsonLines<'_> {
         err.flush()
     }
 
-    fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()> {
-        let fields = json!({
-            "workload": report.workload, "pods": each(&report.pods, failed), "omitted": report.left_out,
-        });
-        self.write("failureReport", elapsed, fields)
-    }
-
-    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+    fn outcome(&mut self, outcome: &Outcome, failure: Option<&FailureReport>) -> io::Result<()> {
+        let elapsed = words::from_seconds(outcome.seconds);
+        if let Some(report) = failure {
+            let fields = json!({
+                "workload": report.workload, "pods": each(&report.pods, failed), "omitted": report.left_out,
+            });
+            self.write("failureReport", elapsed, fields)?;
+        }
         let next = self.run.as_ref().map(|run| run.next.clone()).unwrap_or_default();
         let is_durable = self.run.as_ref().is_some_and(|run| run.mode == Mode::Durable);
         let next = if is_durable { next.that_fit(outcome) } else { next };
@@ -112,7 +112,7 @@ impl Listener for JsonLines<'_> {
             "follow": next.follow.filter(|_| !outcome.nothing_more),
         });
         let fields = joined([head, json!(tally), without_empty(rest, &["standingFields", "handOver"])]);
-        self.write("summary", words::from_seconds(outcome.seconds), fields)
+        self.write("summary", elapsed, fields)
     }
 }
 
@@ -147,37 +147,16 @@ fn wanted(goal: &PodGoal) -> Value {
     joined([json!(goal.key), changes])
 }
 
-fn noticed(notice: &Notice) -> (&'static str, Value) {
-    match notice {
-        Notice::Pod { pod, phase } => ("pod", joined([json!({"pod": pod}), self::phase(phase)])),
-        Notice::Owner { step } => ("owner", json!({"step": step, "message": step.done()})),
-        Notice::WaitsToBegin { why } => ("waitsToBegin", json!({"message": why})),
-        Notice::WaitsToEnd { why } => ("waitsToEnd", json!({"message": why})),
-        Notice::DisruptionBudgetHolds { why } => ("disruptionBudgetHolds", json!({"why": why})),
-        Notice::BudgetsUnreadable { why } => ("budgetsUnreadable", json!({"message": why})),
-        Notice::PullBegins { node, images } => ("pullBegins", json!({"images": images, "node": node})),
-        Notice::Pulled { node, image, image_id } => {
-            ("pulled", json!({"imageID": image_id, "node": node, "image": image}))
-        }
-        Notice::PrePullSkipped { node, why } => ("prePullSkipped", json!({"why": why, "node": node})),
-        Notice::TagDiffersByNode { what } => ("tagDiffersByNode", json!({"what": what})),
-        Notice::HookBegins { pod, hook } => ("hookBegins", json!({"pod": pod, "hook": hook})),
-        Notice::HookEnded { pod, hook, end } => ("hookEnded", joined([json!({"pod": pod, "hook": hook}), json!(end)])),
-        Notice::Drain { pod, why } => ("drain", json!({"pod": pod, "message": why})),
-        Notice::Evidence { pod, container, why } => {
-            ("evidence", json!({"pod": pod, "container": container, "message": why}))
-        }
-        Notice::Retrying { pod, why } => ("retrying", json!({"pod": pod, "message": why})),
-        Notice::NotPatched { pod, why } => ("notPatched", json!({"pod": pod, "message": why})),
-        Notice::WatchLost { why } => ("watchLost", json!({"message": why})),
-        Notice::WatchRestored => ("watchRestored", json!({})),
-        Notice::BudgetHolds { down, allowed } => ("budgetHolds", json!({"down": down, "allowed": allowed})),
-        Notice::StillWaiting { done, total, pods, why } => {
-            let fields = json!({"done": done, "total": total, "pods": pods, "why": why});
-            ("stillWaiting", without_empty(fields, &["why"]))
-        }
-        Notice::Stopping => ("stopping", json!({})),
+/// The notice itself, but for what a phase is called here, and for the words of a step.
+fn noticed(notice: &Notice) -> Value {
+    if let Notice::Pod { pod, phase } = notice {
+        return joined([json!({"type": "pod", "pod": pod}), self::phase(phase)]);
     }
+    let mut fields = json!(notice);
+    if let Notice::Owner { step } = notice {
+        fields["message"] = step.done().into();
+    }
+    fields
 }
 
 /// A phase, flat: what it does not have is left out.
@@ -245,29 +224,8 @@ fn container_end(end: &ContainerEnd) -> Value {
 }
 
 fn failed(pod: &FailedPod) -> Value {
-    let event = |event: &Event| {
-        let fields = json!({
-            "time": event.time, "firstTime": event.first_time, "type": event.kind, "reason": event.reason,
-            "message": event.message, "container": event.container, "count": event.count,
-        });
-        without_empty(fields, &["firstTime"])
-    };
     let moment = |moment: &Moment| joined([json!({"elapsedSeconds": seconds(moment.at)}), phase(&moment.phase)]);
-    let fields = json!({
-        "node": pod.node,
-        "container": pod.container,
-        "image": pod.image,
-        "reason": pod.reason,
-        "message": pod.message,
-        "exitCode": pod.exit_code,
-        "signal": pod.signal,
-        "restarts": pod.restarts,
-        "restartsSinceUpdate": pod.restarts_since_update,
-        "failedBefore": pod.failed_before,
-        "log": pod.log.as_ref().map(|Log { instance, lines }| json!({"instance": instance, "lines": lines})),
-        "events": each(&pod.events, event),
-        "timeLine": each(&pod.time_line, moment),
-        "notRead": pod.not_read,
-    });
-    joined([json!(pod.pod), without_empty(fields, &["failedBefore"])])
+    let mut fields = json!(pod);
+    fields["timeLine"] = each(&pod.time_line, moment);
+    fields
 }

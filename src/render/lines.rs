@@ -61,13 +61,8 @@ impl Listener for Lines<'_> {
         self.err.flush()
     }
 
-    fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
-        self.narrator.failure = Some(report.clone());
-        Ok(())
-    }
-
-    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.narrator.end(outcome, self.quiet, &self.out_style, &mut self.out)
+    fn outcome(&mut self, outcome: &Outcome, failure: Option<&FailureReport>) -> io::Result<()> {
+        self.narrator.end((outcome, failure), self.quiet, &self.out_style, &mut self.out)
     }
 }
 
@@ -79,13 +74,12 @@ pub(super) struct Narrator {
     since: BTreeMap<PodKey, Duration>,
     /// Several rollouts write: each line says whose it is.
     pub(super) names_workload: bool,
-    pub(super) failure: Option<FailureReport>,
 }
 
 impl Narrator {
     pub(super) fn new(style: Style, names_workload: bool) -> Self {
         let (said, since) = (BTreeMap::new(), BTreeMap::new());
-        Self { style, run: None, said, since, names_workload, failure: None }
+        Self { style, run: None, said, since, names_workload }
     }
 
     /// Returns a line broken where the terminal ends, what follows below its text.
@@ -184,13 +178,19 @@ impl Narrator {
     }
 
     /// Writes the end, and whose it is where there are several; `is_gone`: nothing is left of what was shown before.
-    pub(super) fn end(&self, outcome: &Outcome, is_gone: bool, style: &Style, out: Out<'_>) -> io::Result<()> {
+    pub(super) fn end(
+        &self,
+        (outcome, failure): (&Outcome, Option<&FailureReport>),
+        is_gone: bool,
+        style: &Style,
+        out: Out<'_>,
+    ) -> io::Result<()> {
         if self.names_workload {
             let workload = &outcome.workload;
             let name = format!("{} {}:", style.show(&workload.namespace), words::workload(style, workload));
             writeln!(out, "{}", style.paint(Meaning::Heading, &name))?;
         }
-        let reported = Reported { run: self.run.as_ref(), failure: self.failure.as_ref(), is_gone };
+        let reported = Reported { run: self.run.as_ref(), failure, is_gone };
         summary::write(reported, outcome, style, out)?;
         out.flush()
     }

@@ -140,11 +140,8 @@ pub trait Listener {
         None
     }
 
-    /// Hears what was found out about the pods that failed, before it hears how the rollout ended.
-    fn failure_report(&mut self, report: &FailureReport, elapsed: Duration) -> io::Result<()>;
-
-    /// Hears how it ended: writes the result and puts the terminal in order.
-    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()>;
+    /// Hears how it ended, and what was found out about the pods that failed: writes the result and puts the terminal in order.
+    fn outcome(&mut self, outcome: &Outcome, failure: Option<&FailureReport>) -> io::Result<()>;
 }
 
 pub type Writer<'a> = Box<dyn Write + Send + 'a>;

@@ -262,7 +262,7 @@ pub(super) fn replaced_sentence(lock: &Lock, now: Option<&str>, style: &Style) -
         LockState::Running => "not ended",
         LockState::Stopped | LockState::Paused => lock.state.word(),
     };
-    let direction = words::direction(lock.rollout.direction);
+    let direction = if lock.rollout.goes_back() { "back" } else { "forward" };
     // The commands are stored nowhere: a safeguard does not go without a word.
     let hooks = match HookPhase::flags(&lock.rollout.hooks) {
         flags if flags.is_empty() => String::new(),

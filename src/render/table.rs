@@ -139,12 +139,6 @@ pub(super) struct Before {
     shown: Vec<bool>,
 }
 
-impl Before {
-    pub(super) fn shows(&self, columns: &[Column], head: &str) -> bool {
-        columns.iter().zip(&self.shown).any(|(column, shown)| column.head == head && *shown)
-    }
-}
-
 pub(super) fn write(columns: &[Column], rows: &[Cells], style: &Style, out: Out<'_>) -> io::Result<()> {
     lines(columns, rows, style).iter().try_for_each(|line| words::whole_line(line, style, out))
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
 
 use super::columns;
-use super::style::{Meaning, Style, elided};
-use engine::change::Direction;
+use super::style::{Meaning, Style};
 use engine::change::reason::Reason;
 use engine::k8s::failure::Failure;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
@@ -226,32 +225,6 @@ pub(super) fn in_namespace(style: &Style, namespace: &str, (before, after): (&st
     if namespace.is_empty() { String::new() } else { format!("{before}namespace {}{after}", style.show(namespace)) }
 }
 
-pub(super) fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "forward",
-        Direction::Back => "back",
-    }
-}
-
-/// Returns the first words, as many as the columns hold: a word is whole or not there, but for a first one that is longer.
-pub(super) fn first_words(text: &str, columns: usize, style: &Style) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    let mark = if style.unicode { "\u{2026}" } else { "..." };
-    let room = columns.saturating_sub(mark.width() + 1);
-    let mut shown = String::new();
-    for word in text.split_whitespace() {
-        let gap = if shown.is_empty() { "" } else { " " };
-        if shown.width() + gap.len() + word.width() > room {
-            break;
-        }
-        shown.push_str(gap);
-        shown.push_str(word);
-    }
-    if shown.is_empty() { elided(text, columns, style) } else { format!("{shown} {mark}") }
-}
-
 /// Returns `side: acme/side 1.27.1 -> 1.27.2`, escaped; both images whole where the repository changes.
 pub(super) fn image_change(style: &Style, container: &ContainerName, pair: &ImagePair) -> String {
     let repository = pair.repository.as_ref().map(|name| format!("{} ", style.show(name))).unwrap_or_default();
@@ -423,8 +396,27 @@ pub(super) fn hand_over(
     let head = style.paint(meaning, &format!("Hand-over of {}:", self::workload(style, workload)));
     writeln!(out, "{head} {}", sentence(&style.show(&found.sentence())))?;
     match found.hint(workload) {
-        Some(way) => writeln!(out, "  hint: {}", style.show(&hint(&way))),
+        Some(way) => writeln!(out, "  hint: {}", style.whole(&hint(&way))),
         None => Ok(()),
+    }
+}
+
+/// Says how something has ended.
+pub(super) fn ended(result: EndResult) -> &'static str {
+    match result {
+        EndResult::Complete => "complete",
+        EndResult::NothingToDo => "up to date",
+        EndResult::Left => "left",
+        EndResult::Paused => "paused",
+        EndResult::Aborted => "rolled back",
+        EndResult::Error => "error",
+        EndResult::Changes => "changes",
+        EndResult::NotEligible => "not eligible",
+        EndResult::Failed => "failed",
+        EndResult::TimedOut => "timed out",
+        EndResult::Deferred => "deferred",
+        EndResult::Superseded => "superseded",
+        EndResult::Interrupted | EndResult::Terminated => "interrupted",
     }
 }
 
@@ -484,15 +476,6 @@ mod tests {
         assert_eq!(flowing(&label, 2, &style), label.replace(" kubectl", "\n  kubectl"));
         let in_parentheses = "resume it (kubectl inplace resume web), or not";
         assert_eq!(flowing(in_parentheses, 2, &style), "resume it\n  (kubectl inplace resume web),\n  or not");
-    }
-
-    #[test]
-    fn a_reason_is_cut_between_words() {
-        let of = |text: &str, columns| first_words(text, columns, &Style::PLAIN);
-        assert_eq!(of("ContainerCreating", 17), "ContainerCreating");
-        assert_eq!(of("nothing tells them apart", 17), "nothing tells \u{2026}");
-        assert_eq!(of("nothing tells them apart", 24), "nothing tells them apart");
-        assert_eq!(of("aWordThatIsLong indeed", 10), elided("aWordThatIsLong indeed", 10, &Style::PLAIN));
     }
 
     #[test]

@@ -76,25 +76,6 @@ fn left(end: &WorkloadEnd) -> Option<String> {
     }
 }
 
-fn word(end: &WorkloadEnd) -> &'static str {
-    match end.result {
-        None => "not started",
-        Some(EndResult::Complete) => "complete",
-        Some(EndResult::NothingToDo) => "up to date",
-        Some(EndResult::Left) => "left",
-        Some(EndResult::Paused) => "paused",
-        Some(EndResult::Aborted) => "rolled back",
-        Some(EndResult::Error) => "error",
-        Some(EndResult::Changes) => "changes",
-        Some(EndResult::NotEligible) => "not eligible",
-        Some(EndResult::Failed) => "failed",
-        Some(EndResult::TimedOut) => "timed out",
-        Some(EndResult::Deferred) => "deferred",
-        Some(EndResult::Superseded) => "superseded",
-        Some(EndResult::Interrupted | EndResult::Terminated) => "interrupted",
-    }
-}
-
 fn text(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), style: &Style, out: Out<'_>) -> io::Result<()> {
     let row = |end: &WorkloadEnd| {
         let tally = end.outcome.as_ref().map(Tally::of);
@@ -107,7 +88,7 @@ fn text(ends: &[WorkloadEnd], (result, elapsed): (EndResult, Duration), style: &
             Some(true) => ", rolled back",
             Some(false) => ", roll-back unfinished",
         };
-        let word = format!("{}{then}", word(end));
+        let word = format!("{}{then}", end.result.map_or("not started", words::ended));
         (meaning, vec![name, namespace, word, pods, took.unwrap_or_else(|| "-".into())])
     };
     let rows: Vec<(Meaning, Vec<String>)> = ends.iter().map(row).collect();

@@ -103,6 +103,9 @@ fn without_a_terminal_yes_is_required_and_nothing_is_sent() {
         .prints("can be updated in place: 3 pods")
         .says("there is no terminal to ask on")
         .says("hint: say --yes");
+    // A command to copy is never cut.
+    let long = format!("--as {}", "a".repeat(1100));
+    run(&server, &format!("{ASKED} {long}")).ends_with(1).says(&format!("--yes {long}\n"));
     run(&server, &format!("{ASKED} --yes=false")).ends_with(1).says("there is no terminal to ask on");
     run(&server, &format!("{ASKED} -o json")).ends_with(1).says("there is no terminal to ask on");
     assert!(server.writes().is_empty(), "{:?}", server.writes());

@@ -146,7 +146,7 @@ fn usage_errors_exit_with_1_and_name_the_command_whose_help_fits() {
     }
 }
 
-/// Every command that writes; a diff stores nothing.
+/// Every command that writes, and `diff`, which asks the server as one that does.
 #[test]
 fn a_field_manager_whose_fields_flux_removes_is_refused() {
     for verb in ["plan", "apply", "restart", "undo", "resume", "abort"] {
@@ -156,6 +156,7 @@ fn a_field_manager_whose_fields_flux_removes_is_refused() {
         }
         run(&format!("{verb} deploy/web --field-manager=")).ends_with(1).says("a name is needed");
     }
+    run("diff deploy/web --field-manager=").ends_with(2).says("a name is needed");
 }
 
 #[test]

@@ -35,6 +35,11 @@ fn first(server: &ApiServer, line: &str, manifests: &[Value]) -> Output {
 /// `web` as another manager has applied it from the server's side, and what others have set since.
 fn applied_by(manager: &str, others: &[(&str, Value)]) -> ApiServer {
     let server = with_controllers();
+    apply_as(&server, "web", manager, others);
+    server
+}
+
+fn apply_as(server: &ApiServer, name: &str, manager: &str, others: &[(&str, Value)]) {
     let entry = |manager: &str, operation: &str, spec: &Value| {
         json!({"manager": manager, "operation": operation, "apiVersion": "apps/v1", "time": "2026-01-01T00:00:00Z",
             "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:template": {"f:spec": spec}}}})
@@ -43,8 +48,7 @@ fn applied_by(manager: &str, others: &[(&str, Value)]) -> ApiServer {
     let entries: Vec<Value> = std::iter::once(entry(manager, "Apply", &own))
         .chain(others.iter().map(|(name, fields)| entry(name, "Update", fields)))
         .collect();
-    server.edit("deployments", "web", |web| web["metadata"]["managedFields"] = entries.into());
-    server
+    server.edit("deployments", name, |found| found["metadata"]["managedFields"] = entries.into());
 }
 
 fn image_of(container: &str) -> Value {
@@ -247,7 +251,8 @@ fn another_manifest_after_one_that_failed_takes_that_back_first() {
     let failing = of("acme/app:missing", "acme/side:v2");
     first(&server, &line, &failing).ends_with(4);
     // The same again fails again.
-    first(&server, &line, &failing).ends_with(4).says("is resumed first");
+    let output = first(&server, &format!("{line} -o json"), &failing).ends_with(4).says("is resumed first");
+    assert!(self::line(&output, "end")["elapsedSeconds"].as_f64().is_some_and(|took| took > 0.0), "{}", output.block());
     let output = first(&server, &line, &of("acme/app:v2", "acme/side:v2")).ends_with(0);
     output.says("failed, and these manifests are other ones: it is rolled back first");
     assert_eq!(
@@ -277,6 +282,9 @@ fn a_plan_says_what_the_next_apply_changes() {
     text.prints(
         "hint: see whose fields they are, and release them: kubectl inplace release-fields deployment/web -n default",
     );
+    let long = format!("--as {}", "a".repeat(1100));
+    let text = first(&server, &format!("plan -f web.yaml --hand-over {long}"), &[manifest("acme/side:v2", &none)]);
+    text.ends_with(2).prints(&format!("release-fields deployment/web -n default {long}\n"));
     let forced = applied_by("argocd-controller", &[("kubectl-edit", image_of("side"))]);
     assert_eq!(found(&next(&forced, "acme/side:v2").ends_with(2))["result"], "changes");
     let unasked = applied_by("helm", &[]);
@@ -308,8 +316,10 @@ deployment/web: helm applies its template; fields of it belong to others:
   kubectl-edit (2026-01-01T00:00:00Z): spec.containers[app].image
   kubectl-set (2026-01-01T00:00:00Z): spec.containers[side].image
 ";
-    for line in ["release-fields deploy/web --dry-run", "release-fields deploy/web --dry-run=server"] {
-        assert_eq!(typed(&server, line).run().ends_with(0).stdout, shown);
+    for (mode, said) in [("client", "(dry run)"), ("server", "(server dry run)")] {
+        let output = typed(&server, &format!("release-fields deploy/web --dry-run={mode}")).run().ends_with(0);
+        assert_eq!(output.stdout, shown);
+        output.says(&format!("Released: deployment/web from 2 field managers; its fields keep their values {said}\n"));
     }
     typed(&server, "release-fields deploy/web").run().ends_with(1).says("there is no terminal to ask on");
     assert!(server.writes().is_empty());
@@ -324,6 +334,19 @@ deployment/web: helm applies its template; fields of it belong to others:
     typed(&server, "release-fields deploy/web --yes").run().ends_with(0).says("no field manager but helm owns");
     let unapplied = with_controllers();
     typed(&unapplied, "release-fields deploy/web").run().ends_with(0).says("no server-side apply owns its template");
+}
+
+#[test]
+fn nothing_is_released_where_a_rollout_holds_one_of_the_workloads() {
+    let server = with_controllers_of(["web", "api"].map(|name| two_containers(Workload::deployment(name))));
+    typed(&server, "apply deploy/api side=:v2 --yes --canary 1 --min-ready-seconds 0").run().ends_with(0);
+    for name in ["web", "api"] {
+        apply_as(&server, name, "helm", &[("kubectl-edit", image_of("app"))]);
+    }
+    let before = server.writes().len();
+    let output = typed(&server, "release-fields deploy/web deploy/api --yes").run().ends_with(6);
+    output.says("deployment/api: its rollout is not finished");
+    assert_eq!(server.writes().len(), before);
 }
 
 #[test]

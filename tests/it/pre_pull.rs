@@ -366,7 +366,7 @@ fn only_what_is_left_behind_is_deleted_by_another_run() {
     let uids =
         |server: &ApiServer| pull_pods(server).iter().map(|pod| pod["metadata"]["uid"].clone()).collect::<Vec<_>>();
     let resume = |server: &ApiServer| run(server, "resume deploy/web --yes").ends_with(0);
-    let at_work = "a run that may be at work pulls images first: its pods are not touched";
+    let at_work = "a run that may be active pulls images first: its pods are not touched";
     for ahead in [0, -7200, 7200] {
         let server = lacking(&["node-a"]);
         server.set_clock(ahead);

@@ -171,6 +171,7 @@ fn what_may_not_be_read_is_named_and_the_rest_shown() {
     run(&server, "status -o name").ends_with(0).says("the daemonsets could not be listed");
     // What is not known is not up to date, and a workload that needs a look is the better answer.
     run(&server, "status --exit-code").ends_with(1);
+    run(&server, "status --watch --exit-code").ends_with(1).says("cannot be used with");
     annotate(&server, "deployments", "web", "kubectl-inplace.io/rollout", &lock("stopped"));
     let others = run(&server, "status --exit-code").ends_with(2);
     others.prints("deployment/web  namespace default").prints("not read: the daemonsets could not be listed");

@@ -101,7 +101,7 @@ fn names_that_do_not_exist_are_reported() {
         (
             &["deploymnt/web", "side=:v2"],
             1,
-            &["have a resource type \"deploymnt\"", "the whole command: ", "deployment/web"],
+            &["unsupported kind \"deploymnt\"", "the whole command: ", "deployment/web"],
         ),
         (&["service/web", "side=:v2"], 1, &["\"service\"", "deployment, statefulset"]),
         (&["deploy", "-l", "app=nix", "side=:v2"], 1, &["no workload", "app=nix"]),

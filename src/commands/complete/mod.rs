@@ -133,7 +133,7 @@ fn install(shell: &Shell) -> Result<()> {
     let called = resolve(Path::new(called), shell.environment());
     let failed = |why: String| CommandError::new(ErrorKind::Output, why);
     let folder = called.parent().filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| {
-        failed("it is not known in which folder this program was found".into())
+        failed("it is not known in which directory this program was found".into())
             .hint("call it by its full path, or through kubectl")
     })?;
     let link = folder.join(HELPER);

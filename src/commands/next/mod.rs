@@ -16,6 +16,7 @@ use crate::cli::{Typed, first_word, root};
 use engine::change::Direction;
 use engine::k8s::mask;
 use engine::k8s::names::{ContainerName, PodKey, WorkloadRef};
+use engine::k8s::permissions::ClusterCommand;
 use engine::plan::{Plan, Verdict, WayBack, WorkloadPlan};
 use engine::rollout::pre_pull::PrePull;
 use engine::rollout::{DEFAULT_TIMEOUT_SECONDS, Goal, PodGoal};
@@ -40,41 +41,11 @@ impl fmt::Display for Printed {
     }
 }
 
-/// The commands of this program that are printed after a rollout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
-    /// The images by hand.
-    Apply,
-    /// The same images again.
-    Restart,
-    /// On with what was interrupted.
-    Resume,
-    /// Back from what was interrupted.
-    Abort,
-    /// Back from what is complete.
-    Undo,
-    /// Only watches.
-    Follow,
-}
-
-impl Verb {
-    /// Returns the command that goes on in a direction.
-    pub(super) fn of(direction: Direction) -> Self {
-        match direction {
-            Direction::Forward => Self::Resume,
-            Direction::Back => Self::Abort,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Apply => "apply",
-            Self::Restart => "restart",
-            Self::Resume => "resume",
-            Self::Abort => "abort",
-            Self::Undo => "undo",
-            Self::Follow => "follow",
-        }
+/// Returns the command that goes on in a direction.
+pub(super) fn goes_on(direction: Direction) -> ClusterCommand {
+    match direction {
+        Direction::Forward => ClusterCommand::Resume,
+        Direction::Back => ClusterCommand::Abort,
     }
 }
 
@@ -139,7 +110,7 @@ impl Invocation {
         let first = images(goal.pods.first()?)?;
         let is_same = goal.pods.iter().all(|pod| images(pod).as_ref() == Some(&first) && pod.fields.is_empty());
         let task = task(vec![goal.workload.to_string()], &first);
-        is_same.then(|| self.about(Verb::Apply, task, &goal.workload, Some(goal), false).to_string())
+        is_same.then(|| self.about(ClusterCommand::Apply, task, &goal.workload, Some(goal), false).to_string())
     }
 
     /// The same again, as an `apply`, but for these flags.
@@ -155,7 +126,7 @@ impl Invocation {
             typed
         });
         let typed: Vec<Typed> = typed.collect();
-        let command = command(Verb::Apply, Vec::new(), &typed, &EVERYTHING);
+        let command = command(ClusterCommand::Apply, Vec::new(), &typed, &EVERYTHING);
         if from_a_pipe {
             format!("save the manifest, which came through a pipe, as {MANIFEST}; then: {command}")
         } else {
@@ -191,30 +162,30 @@ impl Invocation {
         }
         typed.retain(|typed| typed.id != "words");
         task.extend(self.place(first));
-        Some(command(Verb::Apply, task, &typed, &EVERYTHING).to_string())
+        Some(command(ClusterCommand::Apply, task, &typed, &EVERYTHING).to_string())
     }
 
     /// Returns the command that carries out a saved plan, which has its own safeguards.
     pub(super) fn apply_saved(&self, file: &Path) -> String {
         let task = vec!["--plan".to_owned(), file.to_string_lossy().into_owned()];
-        command(Verb::Apply, task, &self.typed, &[Carry::Connection]).to_string()
+        command(ClusterCommand::Apply, task, &self.typed, &[Carry::Connection]).to_string()
     }
 
     /// Returns the command that does something with a workload, with the safeguards of this run.
-    pub(super) fn of_workload(&self, verb: Verb, workload: &WorkloadRef, goal: Option<&Goal>) -> Printed {
-        let goes_back = verb == Verb::Undo;
+    pub(super) fn of_workload(&self, verb: ClusterCommand, workload: &WorkloadRef, goal: Option<&Goal>) -> Printed {
+        let goes_back = verb == ClusterCommand::Undo;
         self.about(verb, vec![workload.to_string()], workload, goal, goes_back)
     }
 
     /// Returns the command that sets these images, as words.
     pub(super) fn with_images(&self, workload: &WorkloadRef, images: &[String]) -> String {
         let task = std::iter::once(workload.to_string()).chain(images.iter().cloned());
-        self.about(Verb::Apply, task.collect(), workload, None, false).to_string()
+        self.about(ClusterCommand::Apply, task.collect(), workload, None, false).to_string()
     }
 
     fn about(
         &self,
-        verb: Verb,
+        verb: ClusterCommand,
         mut task: Vec<String>,
         workload: &WorkloadRef,
         goal: Option<&Goal>,
@@ -222,15 +193,16 @@ impl Invocation {
     ) -> Printed {
         task.extend(self.place(workload));
         let mut typed = self.typed.clone();
-        let given = goal.filter(|_| verb == Verb::Undo).map(given).unwrap_or_default();
-        let hooks = goal.filter(|_| verb != Verb::Follow).map(hooks).unwrap_or_default();
+        let given = goal.filter(|_| verb == ClusterCommand::Undo).map(given).unwrap_or_default();
+        let hooks = goal.filter(|_| verb != ClusterCommand::Follow).map(hooks).unwrap_or_default();
         for known in hooks.into_iter().chain(given) {
             if !typed.iter().any(|typed| typed.id == known.id) {
                 typed.push(known);
             }
         }
         // The pauses are for what is new.
-        typed.retain(|typed| typed.id != "pause_after" || !matches!(verb, Verb::Undo | Verb::Abort));
+        typed
+            .retain(|typed| typed.id != "pause_after" || !matches!(verb, ClusterCommand::Undo | ClusterCommand::Abort));
         // What was changed last goes back first; `abort` knows that.
         for order in typed.iter_mut().filter(|typed| goes_back && typed.id == "container_order") {
             let changed = goal.and_then(|goal| goal.pods.first()).map(|pod| pod.containers.keys());
@@ -239,17 +211,11 @@ impl Invocation {
             order.values = changed.filter(|name| !listed.contains(name)).collect();
             order.values.extend(listed.into_iter().rev());
         }
-        let carried: &[Carry] = match verb {
-            Verb::Follow => &[Carry::Connection],
-            // The lock has the policy.
-            Verb::Resume | Verb::Abort => &[Carry::Safeguard, Carry::Connection],
-            Verb::Apply | Verb::Restart | Verb::Undo => &[Carry::Policy, Carry::Safeguard, Carry::Connection],
-        };
-        command(verb, task, &typed, carried)
+        command(verb, task, &typed, carried(verb.word()))
     }
 
     /// The same with flags that change what the lock says.
-    pub(super) fn of_workload_with(&self, verb: Verb, goal: &Goal, flags: &[(&str, String)]) -> String {
+    pub(super) fn of_workload_with(&self, verb: ClusterCommand, goal: &Goal, flags: &[(&str, String)]) -> String {
         let with: Vec<Typed> = flags.iter().map(|(id, value)| Typed::new(id, [value.clone()])).collect();
         let root = root();
         let known = root.find_subcommand(verb.word());
@@ -275,7 +241,7 @@ impl Invocation {
     /// Returns the command that restarts the pods that were not restarted yet.
     pub(super) fn restart_pods(&self, workload: &WorkloadRef, containers: &[&str], pods: &[&str]) -> Printed {
         let task = [workload.to_string(), "-c".into(), containers.join(","), "--pods".into(), pods.join(",")];
-        self.about(Verb::Restart, task.into(), workload, None, false)
+        self.about(ClusterCommand::Restart, task.into(), workload, None, false)
     }
 
     fn place(&self, workload: &WorkloadRef) -> Vec<String> {
@@ -295,7 +261,7 @@ impl Invocation {
     pub(super) fn images_back(&self, goal: &Goal, back: &[WayBack]) -> Option<String> {
         let workload = &goal.workload;
         let command = |targets: Vec<String>, images: &BTreeMap<ContainerName, String>| {
-            self.about(Verb::Apply, task(targets, images), workload, Some(goal), true).to_string()
+            self.about(ClusterCommand::Apply, task(targets, images), workload, Some(goal), true).to_string()
         };
         let pods: usize = back.iter().map(|(pods, _)| pods.len()).sum();
         let are_all = u32::try_from(pods).is_ok_and(|pods| pods >= goal.replicas);
@@ -328,19 +294,19 @@ impl Invocation {
     fn next_command(&self, next: &NextCommand, workload: &WorkloadRef, goal: Option<&Goal>) -> Vec<(String, String)> {
         let verb = |verb| self.of_workload(verb, workload, goal).to_string();
         let mut line = match &next.action {
-            NextAction::Follow => verb(Verb::Follow),
-            NextAction::Resume => verb(Verb::Resume),
-            NextAction::Abort => verb(Verb::Abort),
+            NextAction::Follow => verb(ClusterCommand::Follow),
+            NextAction::Resume => verb(ClusterCommand::Resume),
+            NextAction::Abort => verb(ClusterCommand::Abort),
             NextAction::Release => {
                 let mut task = vec![workload.to_string()];
                 task.extend(self.place(workload));
-                format!("{} --release", command(Verb::Abort, task, &self.typed, &[Carry::Connection]))
+                format!("{} --release", command(ClusterCommand::Abort, task, &self.typed, &[Carry::Connection]))
             }
             NextAction::Apply(images) => {
                 let mut task = with_images(vec![workload.to_string()], images);
                 task.extend((!workload.kind.can_be_durable()).then(|| "--pods-only".to_owned()));
                 task.extend(self.place(workload));
-                command(Verb::Apply, task, &self.typed, &[Carry::Safeguard, Carry::Connection]).to_string()
+                command(ClusterCommand::Apply, task, &self.typed, &[Carry::Safeguard, Carry::Connection]).to_string()
             }
             NextAction::SetImage(images) => {
                 let words = with_images(vec![workload.to_string()], images);
@@ -376,27 +342,33 @@ impl Invocation {
 
     fn kubectl(&self, words: &[&str], more: Vec<String>, workload: &WorkloadRef) -> Printed {
         let words = ["kubectl"].iter().chain(words).map(|word| (*word).to_owned()).chain(more);
-        let place = ["-n".to_owned(), workload.namespace.clone()];
+        let namespace = Some(&workload.namespace).filter(|namespace| !namespace.is_empty());
+        let place = namespace.into_iter().flat_map(|namespace| ["-n".to_owned(), namespace.clone()]);
         Printed { words: words.chain(place).chain(self.connection_words()).collect() }
     }
 
     fn connection_words(&self) -> Vec<String> {
         let root = root();
-        let known = root.find_subcommand(Verb::Apply.word());
+        let known = root.find_subcommand(ClusterCommand::Apply.word());
         known.map(|known| flags(known, &self.typed, &[Carry::Connection])).unwrap_or_default()
     }
 
     /// Returns what the commands in hints have from what was typed.
     pub(super) fn flags(&self) -> Flags {
         let of = |command: &Command| {
-            let carried: &[Carry] = match command.get_name() {
-                "resume" | "abort" => &[Carry::Safeguard, Carry::Connection],
-                "follow" => &[Carry::Connection],
-                _ => &[Carry::Policy, Carry::Safeguard, Carry::Connection],
-            };
-            (command.get_name().to_owned(), flags(command, &self.typed, carried))
+            let name = command.get_name();
+            (name.to_owned(), flags(command, &self.typed, carried(name)))
         };
         Flags { connection: self.connection_words(), own: root().get_subcommands().map(of).collect() }
+    }
+}
+
+/// What a printed command has of what was typed: where a rollout goes on, the lock has the policy.
+fn carried(command: &str) -> &'static [Carry] {
+    match command {
+        "follow" => &[Carry::Connection],
+        "resume" | "abort" => &[Carry::Safeguard, Carry::Connection],
+        _ => &[Carry::Policy, Carry::Safeguard, Carry::Connection],
     }
 }
 
@@ -457,7 +429,7 @@ fn with_images(mut targets: Vec<String>, images: &BTreeMap<ContainerName, String
 }
 
 /// Returns a command of this program: its task, and of what was typed the flags that it has and that are carried on.
-fn command(verb: Verb, task: Vec<String>, typed: &[Typed], carried: &[Carry]) -> Printed {
+fn command(verb: ClusterCommand, task: Vec<String>, typed: &[Typed], carried: &[Carry]) -> Printed {
     let root = root();
     let known = root.find_subcommand(verb.word());
     let words = ["kubectl", "inplace", verb.word()].map(str::to_owned);

@@ -54,18 +54,27 @@ fn what_goes_on_carries_what_no_lock_has_and_undo_what_somebody_gave() {
     let of = |line: &str, verb| invocation(line).of_workload(verb, &web(), Some(&goal())).to_string();
     let saved = "x apply --plan file --as jane";
     let resume = "kubectl inplace resume deployment/web -n shop --before-pod 'drain it' --as jane";
-    assert_eq!(of(saved, Verb::Resume), resume);
+    assert_eq!(of(saved, ClusterCommand::Resume), resume);
     let undo = "kubectl inplace undo deployment/web -n shop --min-ready-seconds 9 --before-pod 'drain it' --as jane";
-    assert_eq!(of(saved, Verb::Undo), undo);
+    assert_eq!(of(saved, ClusterCommand::Undo), undo);
     let typed = "x apply deploy/web side=a:1 --max-unavailable 2 --timeout 4s --field-manager ci";
     let abort = "kubectl inplace abort deployment/web -n shop --field-manager ci --before-pod 'drain it'";
-    assert_eq!(of(typed, Verb::Abort), abort);
-    assert_eq!(of(typed, Verb::Follow), "kubectl inplace follow deployment/web -n shop");
-    let ignoring = invocation(saved).of_workload_with(Verb::Resume, &goal(), &[("disruption_budget", "ignore".into())]);
+    assert_eq!(of(typed, ClusterCommand::Abort), abort);
+    assert_eq!(of(typed, ClusterCommand::Follow), "kubectl inplace follow deployment/web -n shop");
+    let ignoring =
+        invocation(saved).of_workload_with(ClusterCommand::Resume, &goal(), &[("disruption_budget", "ignore".into())]);
     assert_eq!(
         ignoring,
         "kubectl inplace resume deployment/web --before-pod 'drain it' --as jane --disruption-budget ignore"
     );
+}
+
+#[test]
+fn what_is_in_no_namespace_is_printed_without_one() {
+    let set = WorkloadRef { kind: WorkloadKind::SidecarSet, namespace: String::new(), name: "mesh".into() };
+    let of = |workload| invocation("x apply --as jane").rollout_status(workload).to_string();
+    assert_eq!(of(&set), "kubectl inplace status sidecarset/mesh --as jane");
+    assert_eq!(of(&web()), "kubectl rollout status deployment/web -n shop --as jane");
 }
 
 #[test]
@@ -121,7 +130,14 @@ fn every_flag_is_known_to_be_carried_on_or_not() {
 #[test]
 fn a_printed_command_is_one_and_keeps_connection_and_safeguards() {
     let given = with_everything();
-    let all = [Verb::Apply, Verb::Restart, Verb::Resume, Verb::Abort, Verb::Undo, Verb::Follow];
+    let all = [
+        ClusterCommand::Apply,
+        ClusterCommand::Restart,
+        ClusterCommand::Resume,
+        ClusterCommand::Abort,
+        ClusterCommand::Undo,
+        ClusterCommand::Follow,
+    ];
     for verb in all {
         let printed = given.of_workload(verb, &web(), None);
         let read = read(&printed);
@@ -130,16 +146,16 @@ fn a_printed_command_is_one_and_keeps_connection_and_safeguards() {
         let command = root.find_subcommand(verb.word()).expect("it is a command");
         let has = |id: &str| command.get_arguments().any(|argument| argument.get_id().as_str() == id);
         for typed in &given.typed {
-            let pauses_back = typed.id == "pause_after" && verb == Verb::Undo;
+            let pauses_back = typed.id == "pause_after" && verb == ClusterCommand::Undo;
             let is_carried = match carry(&typed.id) {
                 Carry::Connection => true,
-                Carry::Safeguard => verb != Verb::Follow,
-                Carry::Policy => matches!(verb, Verb::Apply | Verb::Restart | Verb::Undo),
+                Carry::Safeguard => verb != ClusterCommand::Follow,
+                Carry::Policy => matches!(verb, ClusterCommand::Apply | ClusterCommand::Restart | ClusterCommand::Undo),
                 Carry::Task | Carry::Never => false,
             };
             let expected = is_carried && has(&typed.id) && !pauses_back;
             let mut typed = typed.clone();
-            if typed.id == "container_order" && verb == Verb::Undo {
+            if typed.id == "container_order" && verb == ClusterCommand::Undo {
                 typed.values.reverse();
             }
             let is_task = carry(&typed.id) == Carry::Task;

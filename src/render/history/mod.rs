@@ -150,7 +150,7 @@ fn change(update: &Update, style: &Style) -> String {
 /// How it ended; that of a pod's owner is in its owner's history alone.
 fn outcome(update: &Update, is_pods_own: bool) -> String {
     match &update.course {
-        Course::Ended(result) => result.word().to_owned(),
+        Course::Ended(result) => words::ended(*result).to_owned(),
         Course::Replaced { by } => format!("replaced by \"{by}\""),
         Course::UnderWay { state, direction, is_left } => {
             let back = match direction {
@@ -184,7 +184,6 @@ fn update(update: &Update) -> Value {
         Course::Ended(ended) => json!({"course": "ended", "result": ended.word()}),
         Course::Replaced { by } => json!({"course": "ended", "result": EndResult::Superseded.word(), "replacedBy": by}),
         Course::UnderWay { state, direction, is_left } => {
-            let direction = words::direction(*direction);
             json!({"course": "inProgress", "state": state.word(), "direction": direction, "interrupted": is_left})
         }
         Course::Unrecorded { pods } => json!({"course": "unrecorded", "pods": pods}),

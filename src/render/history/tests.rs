@@ -59,6 +59,8 @@ fn how_an_update_of_a_pods_owner_ended_is_in_the_owners_history() {
     of_a_pod.workload.kind = WorkloadKind::Pod;
     assert!(written(DocumentFormat::Text, &[of_a_pod]).contains("see its owner's history"));
     assert!(written(DocumentFormat::Text, &[workload(unrecorded())]).contains("not recorded: 1 pod"));
+    let late = workload(vec![update("id-1", Course::Ended(EndResult::TimedOut), None, None)]);
+    assert!(written(DocumentFormat::Text, &[late]).contains("timed out"));
 }
 
 fn samples() -> Vec<WorkloadUpdates> {

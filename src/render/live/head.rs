@@ -92,57 +92,6 @@ fn about(left: Duration) -> String {
     words::whole_seconds(if seconds < 120 { seconds } else { seconds.saturating_add(30) / 60 * 60 })
 }
 
-/// About how long the rest takes: as long as those took that were seen to end; before that, as the plan expects.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Pace {
-    /// When the first pod was begun, and how many were done by then.
-    began: Option<(Duration, usize)>,
-    /// When the first one was done that was alone: it may have been held for longer than the others.
-    alone: Option<Duration>,
-    /// How many were done when one was last, and when.
-    last: Option<(usize, Duration)>,
-    most: usize,
-}
-
-impl Pace {
-    pub(super) fn see(&mut self, progress: &Progress, elapsed: Duration) {
-        if self.began.is_none() && progress.in_progress > 0 {
-            self.began = Some((elapsed, progress.done));
-        }
-        let Some((_, before)) = self.began else { return };
-        let ended = progress.done.saturating_sub(before);
-        if ended > self.last.map_or(0, |(ended, _)| ended) {
-            if self.last.is_none() && ended == 1 && self.most <= 1 {
-                self.alone = Some(elapsed);
-            }
-            self.last = Some((ended, elapsed));
-        }
-        self.most = self.most.max(progress.in_progress);
-    }
-
-    /// Returns it; `None` where nothing is left, or where what was expected has passed.
-    pub(super) fn left(&self, progress: &Progress, elapsed: Duration, expected: Option<Duration>) -> Option<Duration> {
-        let at_once = self.most.max(1);
-        let turns = |pods: usize| u32::try_from(pods.div_ceil(at_once)).unwrap_or(u32::MAX);
-        let rest = progress.in_progress.saturating_add(progress.to_come);
-        if rest == 0 {
-            return None;
-        }
-        let as_planned = expected.and_then(|expected| expected.checked_sub(elapsed)).filter(|left| !left.is_zero());
-        let Some(((began, _), (ended, last))) = self.began.zip(self.last) else { return as_planned };
-        let (since, counted) = match self.alone {
-            Some(alone) if ended > 1 => (alone, ended - 1),
-            Some(_) | None => (began, ended),
-        };
-        let each = last.saturating_sub(since).checked_div(turns(counted))?;
-        let all = each.saturating_mul(turns(rest)).saturating_sub(elapsed.saturating_sub(last));
-        // However long those take that are in progress, the others take theirs.
-        let measured = all.max(each.saturating_mul(turns(progress.to_come)));
-        let left = as_planned.filter(|_| ended == 1).map_or(measured, |planned| planned.min(measured));
-        Some(left).filter(|left| !left.is_zero())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,40 +141,6 @@ mod tests {
         assert_eq!(of_several.lines(35, &ASCII), own);
         let stopping = Head { stopping: true, ..of_several };
         assert!(stopping.lines(60, &ASCII)[0].contains("  12 s, stopping  "));
-    }
-
-    #[test]
-    fn what_pods_took_says_how_long_the_rest_takes() {
-        let mut pace = Pace::default();
-        let left = |pace: &Pace, progress: &Progress, at: u64| pace.left(progress, seconds(at), Some(seconds(40)));
-        pace.see(&progress(0, 0, 4), seconds(0));
-        assert_eq!(left(&pace, &progress(0, 0, 4), 1), Some(seconds(39)), "as the plan says");
-        pace.see(&progress(0, 1, 3), seconds(2));
-        assert_eq!(left(&pace, &progress(0, 1, 3), 45), None, "that has passed");
-        pace.see(&progress(1, 1, 2), seconds(7));
-        assert_eq!(left(&pace, &progress(1, 1, 2), 7), Some(seconds(15)), "5 s each");
-        assert_eq!(left(&pace, &progress(1, 1, 2), 9), Some(seconds(13)));
-        assert_eq!(left(&pace, &progress(1, 1, 2), 30), Some(seconds(10)), "not longer than the plan says");
-        assert_eq!(left(&pace, &progress(1, 1, 2), 60), Some(seconds(10)), "one hangs, two come");
-        assert_eq!(left(&pace, &progress(4, 0, 0), 30), None, "done");
-        let pausing = Progress { to_come: 0, ..progress(1, 1, 2) };
-        assert_eq!(left(&pace, &pausing, 7), Some(seconds(5)), "the others are not taken now");
-        pace.see(&progress(2, 1, 1), seconds(9));
-        assert_eq!(left(&pace, &progress(2, 1, 1), 9), Some(seconds(4)), "the first one was held for longer");
-    }
-
-    #[test]
-    fn pods_that_restart_at_once_end_at_once() {
-        let mut pace = Pace::default();
-        for (at, now) in [(0, progress(0, 3, 3)), (5, progress(1, 3, 2)), (6, progress(3, 3, 0))] {
-            pace.see(&now, seconds(at));
-        }
-        assert_eq!(pace.left(&progress(3, 3, 0), seconds(6), None), Some(seconds(6)));
-        let mut pace = Pace::default();
-        for (at, now) in [(0, progress(0, 1, 3)), (5, progress(1, 0, 3)), (5, progress(1, 3, 0))] {
-            pace.see(&now, seconds(at));
-        }
-        assert_eq!(pace.left(&progress(1, 3, 0), seconds(6), None), Some(seconds(4)), "three at once after the first");
     }
 
     #[test]

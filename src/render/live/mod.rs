@@ -20,7 +20,7 @@ use engine::report::{Notice, Outcome};
 use engine::rollout::Goal;
 use engine::state::hook::HookPhase;
 
-use head::{Head, Pace};
+use head::Head;
 
 use super::lines::{self, Narrator};
 use super::run::NextSteps;
@@ -87,7 +87,6 @@ pub struct Live<'a> {
     frame: usize,
     /// Lines that go above the view with the next drawing.
     pending: Vec<String>,
-    pace: Pace,
     rows: table::Before,
     /// Why no further pod is taken; and how many are down, where that is why.
     held: Option<(String, Option<u32>)>,
@@ -116,7 +115,6 @@ impl<'a> Live<'a> {
             over: false,
             frame: 0,
             pending: Vec::new(),
-            pace: Pace::default(),
             rows: table::Before::default(),
             held: None,
             stopping: false,
@@ -160,9 +158,9 @@ impl<'a> Live<'a> {
         let style = Style { width: Some(columns), ..self.drawn };
         let columns = usize::from(columns);
         let run = self.narrator.run.as_ref();
-        self.pace.see(progress, elapsed);
         let name = run.map(|run| words::workload(&ascii(style), &run.workload)).unwrap_or_default();
-        let left = self.pace.left(progress, elapsed, run.and_then(|run| run.next.expected));
+        let left = run.and_then(|run| run.next.expected).and_then(|expected| expected.checked_sub(elapsed));
+        let left = left.filter(|left| !left.is_zero() && progress.in_progress + progress.to_come > 0);
         let (stopping, frame) = (self.stopping, self.frame);
         let of_several = self.shared;
         let head = Head { name: &name, progress, elapsed, left, stopping, frame, of_several }.lines(columns, &style);
@@ -191,7 +189,7 @@ impl Listener for Live<'_> {
         let line = self.narrator.start(goal, next);
         self.drawn_at = None;
         self.over = false;
-        (self.held, self.stopping, self.pace) = (None, false, Pace::default());
+        (self.held, self.stopping) = (None, false);
         self.rows = table::Before::default();
         self.pending.push(line);
         self.write(Self::write_pending)
@@ -240,17 +238,12 @@ impl Listener for Live<'_> {
         (!self.over).then_some(due)
     }
 
-    fn failure_report(&mut self, report: &FailureReport, _elapsed: Duration) -> io::Result<()> {
-        self.narrator.failure = Some(report.clone());
-        Ok(())
-    }
-
-    fn outcome(&mut self, outcome: &Outcome) -> io::Result<()> {
+    fn outcome(&mut self, outcome: &Outcome, failure: Option<&FailureReport>) -> io::Result<()> {
         self.over = true;
         self.bar.finish_and_clear();
         self.write(|view| {
             view.write_pending()?;
-            view.narrator.end(outcome, true, &view.out_style, &mut view.out)
+            view.narrator.end((outcome, failure), true, &view.out_style, &mut view.out)
         })
     }
 }

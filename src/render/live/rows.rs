@@ -17,19 +17,15 @@ const VERSION_COLUMNS: usize = 20;
 /// Of a digest its beginning is shown, as of a commit.
 const DIGEST_COLUMNS: usize = 8;
 
-/// Of a longer text so much is shown: whole words of it.
+/// A longer text is cut in its middle.
 const REASON_COLUMNS: usize = 34;
-
-const CHANGE: &str = "CHANGE";
-/// Of what changes no more lines are drawn above the table.
-const CHANGE_LINES: usize = 2;
 
 const COLUMNS: [Column; 7] = [
     Column::name("POD", 10).seen(24),
     // As much as any needs: what is drawn again and again must not move.
     Column::whole("PHASE").reserved(11),
     Column::whole("TIME").goes_after_names(),
-    Column::short(CHANGE, 24).goes(2),
+    Column::short("CHANGE", 24).goes(2),
     Column::short("WAITS FOR", 17).goes(3).reserved(17),
     Column::short("NODE", 8).goes(1),
     Column::whole("RESTARTS").goes(0),
@@ -38,29 +34,7 @@ const COLUMNS: [Column; 7] = [
 /// Returns the rows, below their heads, as wide as `style` says; `before` is what they were drawn with last.
 pub(super) fn lines(run: Option<&Run>, pods: &[PodInProgress], before: &mut Before, style: &Style) -> Vec<String> {
     let rows: Vec<_> = pods.iter().map(|pod| (Meaning::Waiting, cells(run, pod, style))).collect();
-    let table = table::lines_again(&COLUMNS, &rows, before, style);
-    let changes = if before.shows(&COLUMNS, CHANGE) { Vec::new() } else { changes(run, pods, style) };
-    changes.into_iter().chain(table).collect()
-}
-
-/// What changes, above a table that has no room for it: mostly it is the same for each pod.
-fn changes(run: Option<&Run>, pods: &[PodInProgress], style: &Style) -> Vec<String> {
-    let mut changes: Vec<String> = Vec::new();
-    for pod in pods {
-        let goal = run.and_then(|run| run.step(&pod.pod));
-        for change in goal.map(|goal| change(goal, &pod.phase, style)).unwrap_or_default().lines() {
-            if !changes.iter().any(|reported| reported == change) {
-                changes.push(change.to_owned());
-            }
-        }
-    }
-    let width = usize::from(style.width.unwrap_or(u16::MAX));
-    let in_one = changes.join(", ");
-    if in_one.chars().count() + 2 <= width && !changes.is_empty() {
-        changes = vec![in_one];
-    }
-    let line = |change: &String| format!("  {}", elided(change, width.saturating_sub(2), style));
-    changes.iter().take(CHANGE_LINES).map(line).collect()
+    table::lines_again(&COLUMNS, &rows, before, style)
 }
 
 fn cells(run: Option<&Run>, pod: &PodInProgress, style: &Style) -> Vec<String> {
@@ -73,7 +47,7 @@ fn cells(run: Option<&Run>, pod: &PodInProgress, style: &Style) -> Vec<String> {
         phase.to_owned(),
         time(pod, style),
         known(goal.map(|goal| change(goal, &pod.phase, style)).unwrap_or_default()),
-        words::first_words(&waits_for, REASON_COLUMNS, style),
+        elided(&waits_for, REASON_COLUMNS, style),
         known(style.show(&pod.node)),
         known(pod.restarts.map(|restarts| restarts.to_string()).unwrap_or_default()),
     ]

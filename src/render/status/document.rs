@@ -5,7 +5,6 @@
 use serde_json::{Map, Value, json};
 
 use crate::render::json::{each, without_empty};
-use crate::render::words;
 use engine::change::{FieldProgress, Row};
 use engine::k8s::names::ContainerName;
 use engine::k8s::pod::Waiting;
@@ -62,7 +61,7 @@ fn held(lock: &Lock, life: Option<&LeaseState>) -> Value {
         "who": lock.rollout.who,
         "since": lock.rollout.since,
         "state": lock.state.word(),
-        "direction": words::direction(lock.rollout.direction),
+        "direction": lock.rollout.direction,
         "reason": lock.rollout.reason,
         "version": lock.version,
         "runBy": lock.lease,

@@ -123,7 +123,7 @@ fn feed(listener: &mut dyn Listener, rollout: &Rollout) {
     for (elapsed, notice) in &rollout.notices {
         listener.notice(notice, *elapsed).unwrap();
     }
-    listener.outcome(&rollout.outcome).unwrap();
+    listener.outcome(&rollout.outcome, None).unwrap();
 }
 
 fn lines(rollout: &Rollout) -> (String, String) {
@@ -211,7 +211,7 @@ fn live(rollout: &Rollout, columns: u16, style: Style) -> (String, FakeTerminal)
         }
         frames.push_str(&format!("--- at {:.1} s\n{}", shown_at.as_secs_f64(), terminal.contents()));
     }
-    listener.outcome(&rollout.outcome).unwrap();
+    listener.outcome(&rollout.outcome, None).unwrap();
     assert_eq!(listener.next_tick(), None, "{}: it is over", rollout.name);
     frames.push_str(&format!("--- at the end\n{}--- stdout\n{}", terminal.contents(), out.text()));
     (frames, terminal)
@@ -382,7 +382,7 @@ fn the_live_view_appears_late_draws_seldom_and_leaves_nothing() {
             }
         }
         assert!((40..=50).contains(&terminal.draws()), "{}: {} draws in 10 s", rollout.name, terminal.draws());
-        listener.outcome(&rollout.outcome).unwrap();
+        listener.outcome(&rollout.outcome, None).unwrap();
         assert!(!terminal.contents().contains(" pods done"), "{}: {}", rollout.name, terminal.contents());
     }
 }
@@ -436,7 +436,7 @@ fn the_key_of_an_interrupt_leaves_no_view_behind() {
         terminal.clone().write_all(b"^C").unwrap();
         listener.notice(&Notice::Stopping, Duration::from_secs(2)).unwrap();
         terminal.clone().write_all(b"^C").unwrap();
-        listener.outcome(&rollout.outcome).unwrap();
+        listener.outcome(&rollout.outcome, None).unwrap();
         let left = terminal.contents();
         assert!(
             !left.contains("1 pod done") && !left.contains("restarting") && !left.contains("^C"),
@@ -503,14 +503,14 @@ fn several_rollouts_share_a_screen() {
     assert_eq!(heads(), 2, "{}", terminal.contents());
     shared.aside(|| terminal.clone().write_all(b"a log line\n")).unwrap();
     assert!(terminal.contents().contains("a log line\n") && heads() == 2, "{}", terminal.contents());
-    first.outcome(&rollout.outcome).unwrap();
+    first.outcome(&rollout.outcome, None).unwrap();
     assert_eq!(heads(), 1, "{}", terminal.contents());
     assert!(out.text().starts_with("prod deployment/web:\n"), "{}", out.text());
     second.notice(&Notice::Stopping, Duration::from_secs(2)).unwrap();
     second.tick(&first_progress(&rollout), Duration::from_secs(2)).unwrap();
     assert!(terminal.contents().contains("prod deployment/web: stopping"), "{}", terminal.contents());
     drop(first);
-    second.outcome(&rollout.outcome).unwrap();
+    second.outcome(&rollout.outcome, None).unwrap();
     assert_eq!(heads(), 0, "{}", terminal.contents());
 }
 

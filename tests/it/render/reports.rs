@@ -67,13 +67,11 @@ fn report(words: &str) -> FailureReport {
 fn written(words: &str) -> [String; 2] {
     let rollout = rollouts::samples().remove(0);
     let [text, json] = [Bytes::default(), Bytes::default()];
-    let after = Duration::from_secs(7);
     let mut lines = Lines::new(&PLAIN, Box::new(text.clone()), Box::new(Bytes::default()));
     let mut json_lines = JsonLines::new(Box::new(json.clone()));
     for listener in [&mut lines as &mut dyn Listener, &mut json_lines] {
         listener.start(&rollout.goal, &next_steps()).unwrap();
-        listener.failure_report(&report(words), after).unwrap();
-        listener.outcome(&rollouts::ended(EndResult::Failed).outcome).unwrap();
+        listener.outcome(&rollouts::ended(EndResult::Failed).outcome, Some(&report(words))).unwrap();
     }
     [text.text(), json.text()]
 }
@@ -107,7 +105,7 @@ fn what_another_run_has_finished_is_not_called_nothing() {
         let out = Bytes::default();
         let mut lines = Lines::new(&PLAIN, Box::new(out.clone()), Box::new(Bytes::default()));
         lines.start(&rollouts::ended(result).goal, &next_steps()).unwrap();
-        lines.outcome(&outcome).unwrap();
+        lines.outcome(&outcome, None).unwrap();
         let text = out.text();
         let others = " Another run of this rollout finished 2 pods; 1 of them this run had patched. ";
         let restarted = "Restarted as planned: not seen to its end by this run; nothing else restarted in this run; ";
@@ -130,8 +128,7 @@ fn what_failed_alike_is_said_once_of_the_pods() {
     let out = Bytes::default();
     let mut lines = Lines::new(&PLAIN, Box::new(out.clone()), Box::new(Bytes::default()));
     lines.start(&rollout.goal, &next_steps()).unwrap();
-    lines.failure_report(&report, Duration::from_secs(7)).unwrap();
-    lines.outcome(&rollouts::ended(EndResult::Failed).outcome).unwrap();
+    lines.outcome(&rollouts::ended(EndResult::Failed).outcome, Some(&report)).unwrap();
     let text = out.text();
     let both =
         "pod/web-6b867cfc99-2x7kq, pod/web-6b867cfc99-hx2lp, container side (acme/side:1.27.2), on node-a, node-b\n";

@@ -14,7 +14,7 @@ use engine::plan::assemble::{Objects, assemble, controller_uid, kubelets, needs_
 use engine::plan::sidecar_set;
 use engine::plan::{Denied, Intent, Manifest, Options, Snapshot, Subset};
 use engine::state::hook::Hooks;
-use kubectl_inplace::cli::{Cli, Command, DisruptionBudget, PlanArgs};
+use kubectl_inplace::cli::{Cli, Command, PlanArgs};
 use kubectl_inplace::manifest;
 use serde_json::Value;
 
@@ -258,7 +258,7 @@ impl Folder {
             canary: policy.choice.canary,
             pause_after: policy.pace.pause_after,
             order: policy.choice.order,
-            respects_budgets: policy.pace.disruption_budget.map(DisruptionBudget::respects),
+            respects_budgets: policy.pace.disruption_budget,
             pre_pull: policy.pace.pre_pull,
             drain: policy.pace.drain,
             drain_seconds: policy.pace.drain_seconds,

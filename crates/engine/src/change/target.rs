@@ -126,7 +126,7 @@ fn blanks_where(words: &[String]) -> &'static str {
     if has_sign { "blanks around the equals sign" } else { "a blank in place of the equals sign" }
 }
 
-pub fn known() -> String {
+fn known() -> String {
     WorkloadKind::ALL.into_iter().map(|kind| kind.spec().singular).collect::<Vec<_>>().join(", ")
 }
 

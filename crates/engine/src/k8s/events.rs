@@ -17,6 +17,7 @@ use crate::value::image;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
+    #[serde(skip_serializing)]
     pub uid: Uid,
     pub container: Option<ContainerName>,
     /// `Normal` or `Warning`.

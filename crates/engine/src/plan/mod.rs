@@ -247,6 +247,7 @@ pub enum PodVerdict {
     Update,
     /// It asks for the wanted images already, but does not run them yet: it would be followed.
     InProgress,
+    #[serde(rename = "upToDate", alias = "alreadyThere")]
     AlreadyThere,
     Blocked,
     /// It is left out: it is terminating, or has ended.

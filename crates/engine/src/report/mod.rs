@@ -28,10 +28,12 @@ pub enum Notice {
     },
     /// Nothing is changed before the first pod may go down.
     WaitsToBegin {
+        #[serde(rename = "message")]
         why: String,
     },
     /// Every pod of the plan is done or has left, and those that came in place of others are not ready yet.
     WaitsToEnd {
+        #[serde(rename = "message")]
         why: String,
     },
     /// A PodDisruptionBudget allows no further pod to be taken down now.
@@ -40,6 +42,7 @@ pub enum Notice {
     },
     /// The PodDisruptionBudgets may not be read, and so they are not respected.
     BudgetsUnreadable {
+        #[serde(rename = "message")]
         why: String,
     },
     /// A node begins to pull what it lacks, before anything is touched.
@@ -67,6 +70,7 @@ pub enum Notice {
     /// A pod is not in its Services as it should be.
     Drain {
         pod: PodKey,
+        #[serde(rename = "message")]
         why: String,
     },
     HookBegins {
@@ -83,19 +87,23 @@ pub enum Notice {
     Evidence {
         pod: PodKey,
         container: ContainerName,
+        #[serde(rename = "message")]
         why: String,
     },
     /// The server refused a patch, or the answer was lost; the pod is read again.
     Retrying {
         pod: PodKey,
+        #[serde(rename = "message")]
         why: String,
     },
     /// A patch was refused, and is not sent again: the pod is another run's now, or it left.
     NotPatched {
         pod: PodKey,
+        #[serde(rename = "message")]
         why: String,
     },
     WatchLost {
+        #[serde(rename = "message")]
         why: String,
     },
     WatchRestored,
@@ -110,6 +118,7 @@ pub enum Notice {
         total: usize,
         pods: Vec<PodKey>,
         /// Why the workload cannot be read, without which no pod is taken.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
     /// An interrupt was heard; nothing new is sent.

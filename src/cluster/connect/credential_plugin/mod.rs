@@ -138,7 +138,7 @@ impl CredentialPlugin {
             return failed(&self.command, &format!("could not be run: {error}"));
         }
         let hint = self.install_hint.as_deref().map(str::trim).filter(|hint| !hint.is_empty());
-        failed(&self.command, "was not found").hint(hint.unwrap_or("install it, or put its folder into PATH"))
+        failed(&self.command, "was not found").hint(hint.unwrap_or("install it, or put its directory into PATH"))
     }
 
     /// Collects standard error, and passes it on as it comes where the user may have to act on it.

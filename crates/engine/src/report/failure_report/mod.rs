@@ -44,6 +44,7 @@ pub struct FailureReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedPod {
+    #[serde(flatten)]
     pub pod: PodKey,
     pub node: Option<String>,
     /// The container; absent when the pod as a whole is meant.
@@ -60,7 +61,6 @@ pub struct FailedPod {
     /// Restarts of the container, image changes included.
     pub restarts: Option<i64>,
     /// Those since the update, without its own; `None` where they are not counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts_since_update: Option<u64>,
     /// What the container waited with when the update began, where it is recorded: it failed before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
