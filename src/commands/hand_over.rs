@@ -85,16 +85,20 @@ pub(super) fn require_manifests(targets: &TargetArgs, flag: &str) -> Result<()> 
     Ok(())
 }
 
-/// The workloads that a rollout holds whose run is gone, and of which the manifest keeps some of what that one brings: what it
-/// changes again takes the rollout's place. Where another manifest follows one that fails, that one is taken back.
+/// The workloads that a rollout holds whose run is gone, and in which the manifest does not take its place: it keeps some of what
+/// that one brings, or is left to the next apply. Where another manifest follows one that fails, that one is taken back.
 fn half_done(planned: &Planned) -> Vec<(Workload, Direction)> {
     let is_held = |reason: &Reason| matches!(reason, Reason::RolloutHeld { .. });
     let pairs = planned.plan.workloads.iter().zip(&planned.lives);
-    let left =
-        pairs.filter(|(plan, live)| rollout_state(live) == RolloutState::Unfinished && plan.all_reasons().any(is_held));
+    let left = pairs.filter(|(plan, live)| {
+        let state = rollout_state(live);
+        let is_left = matches!(plan.handed_over(Some(state)), Some((HandedOver::Left, _)));
+        state == RolloutState::Unfinished && (is_left || plan.all_reasons().any(is_held))
+    });
     left.map(|(plan, live)| {
         let fails = || status(live).next.first().is_some_and(|next| next.action == NextAction::Abort);
-        let is_other = plan.durable.as_ref().is_some_and(|durable| !durable.rollout.change.is_empty());
+        let brings = plan.durable.as_ref().is_some_and(|durable| !durable.rollout.change.is_empty());
+        let is_other = brings || plan.all_reasons().any(|reason| !is_held(reason));
         (live.workload.clone(), if is_other && fails() { Direction::Back } else { Direction::Forward })
     })
     .collect()

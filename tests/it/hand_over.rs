@@ -259,6 +259,14 @@ fn another_manifest_after_one_that_failed_takes_that_back_first() {
         (images(&server, "app"), images(&server, "side")),
         (vec!["acme/app:v2".into(); 3], vec!["acme/side:v2".into(); 3])
     );
+    // What cannot be brought in place is left to the next apply, with nothing of the failed one in its way.
+    first(&server, &line, &of("acme/app:missing", "acme/side:v3")).ends_with(4);
+    let mut other = of("acme/app:v3", "acme/side:v3");
+    other[0]["spec"]["template"]["spec"]["hostNetwork"] = json!(true);
+    let output = first(&server, &line, &other).ends_with(0).says("it is rolled back first");
+    output.prints("deployment/web: left to the next apply: TemplateFieldNotInPlace");
+    assert_eq!(images(&server, "app"), ["acme/app:v2"; 3]);
+    typed(&server, "status deployment/web").run().omits("resume");
 }
 
 #[test]

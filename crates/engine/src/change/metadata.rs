@@ -207,9 +207,9 @@ fn set(template: &mut Value, map: MetadataMap, key: &str, to: Option<&str>) -> O
         }
         None => {
             if let Some(values) = metadata.get_mut(map.field()).and_then(Value::as_object_mut) {
-                values.remove(key);
+                values.shift_remove(key);
                 if values.is_empty() {
-                    metadata.remove(map.field());
+                    metadata.shift_remove(map.field());
                 }
             }
         }

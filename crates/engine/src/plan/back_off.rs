@@ -1,6 +1,6 @@
 //! Whether the kubelet will leave a container down that gets an image text again which it had a short while ago.
 //!
-//! At each start that the kubelet notes (`engine::state::starts`) the text gets a back-off of 10 s, doubled each
+//! At each start that the kubelet notes (`crate::state::starts`) the text gets a back-off of 10 s, doubled each
 //! further time, 300 s at most. A noted text is held back if the container that ended *last* did so within the text's
 //! back-off: if another container is stopped for it, the start then waits for as long from that end, whether anything
 //! has crashed or not (`doBackOff` in `pkg/kubelet/kuberuntime`, `Next` and `IsInBackOffSince` of client-go's

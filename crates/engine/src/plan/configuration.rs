@@ -41,6 +41,10 @@ pub fn has_configuration(live: &Value, manifest: &Value) -> bool {
     let map = |object: &Value, field: &str| object.get(field).and_then(Value::as_object).cloned().unwrap_or_default();
     let all = |object: &Value| {
         let mut data = map(object, "data");
+        // Base64 may be wrapped.
+        for text in data.values_mut().filter(|_| manifest["kind"] == "Secret") {
+            *text = text.as_str().unwrap_or_default().split_whitespace().collect::<String>().into();
+        }
         data.extend(map(object, "binaryData"));
         let texts = map(object, "stringData").into_iter();
         data.extend(texts.map(|(key, text)| (key, json!(base64(text.as_str().unwrap_or_default().as_bytes())))));
@@ -92,6 +96,8 @@ mod tests {
             (json!({"stringData": {"a": "hunter3", "b": "x"}}), false),
             (json!({"data": {"a": "aHVudGVyMg=="}}), false),
             (json!({"data": {"a": "aHVudGVyMg==", "b": "eA==", "c": ""}}), false),
+            (json!({"kind": "Secret", "data": {"a": "aHVud\nGVyMg==\n", "b": "eA=="}}), true),
+            (json!({"kind": "ConfigMap", "data": {"a": "aHVud\nGVyMg==\n", "b": "eA=="}}), false),
             // Another controller fills it in.
             (json!({}), true),
         ] {

@@ -130,7 +130,7 @@ const PARTITION_IS_RAISED: &str = "its partition is above every pod, as a rollou
 
 const NOTHING_LACKS: &str = "its pods have its template, and nothing holds its controller back";
 
-/// The history's entries of rollouts that end here unfinished: that of a lock which can be read, and of pods' records.
+/// The history's entries of rollouts that end here unfinished: that of a lock, or of its copy, which can be read, and of pods' records.
 pub(super) fn ended_here(live: &Snapshot, start: &Start) -> Vec<HistoryEntry> {
     let lock = Lock::of(&live.workload.object).ok().flatten().or_else(|| lock_from_copy(live));
     let lock = lock.filter(|lock| !is_stale(live, lock));

@@ -23,7 +23,7 @@ use crate::value::duration::seconds_between;
 pub(super) struct Resumed<'a> {
     pub(super) live: &'a Snapshot,
     pub(super) lock: &'a Lock,
-    /// The lock was derived from other objects: when the rollout began is not known.
+    /// It brings the template that is there now: what a pod has, whenever it was set, counts as the rollout's own.
     pub(super) is_made: bool,
     /// Its end is recorded: it asks nothing of a pod any more, except to restore removed labels and gates.
     pub(super) is_over: bool,
@@ -75,7 +75,6 @@ impl Resumed<'_> {
             let by_image = containers.values().any(|container| container.restarts && container.from != container.to);
             let restarts = by_image || !fields.restarting_in(pod).is_empty();
             let drain = if restarts { drain_goal(live, pod, &fields) } else { None };
-            // Its own values before.
             PodGoal { key: pod.key.clone(), containers, fields, drain, kubelet: live.kubelet_of(pod) }
         };
         pods.into_iter().map(goal).map(Arc::new).collect()

@@ -50,7 +50,7 @@ pub(super) fn claims_refused(workload: &Workload, desired: &Value) -> Vec<Reason
 fn without_status(claims: &Value) -> Value {
     let mut claims = claims.clone();
     for claim in claims.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
-        claim.remove("status");
+        claim.shift_remove("status");
     }
     claims
 }

@@ -314,21 +314,18 @@ fn outside_template(live: &Snapshot, desired: &Value) -> Vec<String> {
             json_patch::merge(&mut metadata, &json!({"labels": {"app.kubernetes.io/managed-by": null}}));
         }
         if let Value::Object(map) = &mut object {
-            map.remove("status");
+            map.shift_remove("status");
             map.insert("metadata".into(), metadata);
             if let Some(Value::Object(spec)) = map.get_mut("spec") {
-                spec.remove("template");
+                spec.shift_remove("template");
                 // A change of these is refused, not left out.
-                spec.remove("volumeClaimTemplates");
+                spec.shift_remove("volumeClaimTemplates");
             }
         }
         object
     };
     template::changed_paths(&outside(&live.workload.object), &outside(desired), "")
 }
-
-// What every part of a plan is made from: what was read and chosen, the containers that there are, and what differs from pod to
-// pod of what is wanted of them.
 
 pub(super) struct Context<'a> {
     pub(super) live: &'a Snapshot,

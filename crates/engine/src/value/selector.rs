@@ -11,7 +11,9 @@ pub fn matches(selector: &Value, labels: &BTreeMap<String, String>) -> bool {
     if !selector.is_object() {
         return false;
     }
-    let equal = |(key, value): (&String, &Value)| labels.get(key).map(String::as_str) == value.as_str();
+    let equal = |(key, value): (&String, &Value)| {
+        value.as_str().is_some_and(|value| labels.get(key).is_some_and(|label| label == value))
+    };
     let of_labels =
         selector.get("matchLabels").and_then(Value::as_object).is_none_or(|labels| labels.iter().all(equal));
     of_labels && expressions(selector).all(|expression| expression_matches(expression, labels))
@@ -82,6 +84,7 @@ mod tests {
             (json!({"matchLabels": {"app": "web"}}), true),
             (json!({"matchLabels": {"app": "api"}}), false),
             (json!({"matchLabels": {"app": "web", "zone": "a"}}), false),
+            (json!({"matchLabels": {"zone": 1}}), false),
             (expression("In", "tier", json!(["front", "back"])), true),
             (expression("In", "zone", json!(["a"])), false),
             (expression("NotIn", "tier", json!(["back"])), true),

@@ -68,9 +68,9 @@ impl ResourceField {
             }
             None => {
                 if let Some(values) = resources.get_mut(map).and_then(Value::as_object_mut) {
-                    values.remove(resource);
+                    values.shift_remove(resource);
                     if values.is_empty() {
-                        resources.remove(map);
+                        resources.shift_remove(map);
                     }
                 }
             }

@@ -73,9 +73,6 @@ fn not_lowered(pods: &[Resized<'_>]) -> Vec<Warning> {
     found.into_iter().map(|(name, pods)| Warning::MemoryLimitNotLowered { container: name.clone(), pods }).collect()
 }
 
-// Processes that size themselves when they start, as far as the spec itself shows it: by what it names, never by an
-// image.
-
 /// Words of a command line, or of a variable that holds one, by how they begin.
 const FLAGS: [(&str, ResourceField); 10] = [
     ("-Xmx", ResourceField::LimitsMemory),
@@ -162,7 +159,7 @@ fn flags(words: &str, field: ResourceField) -> impl Iterator<Item = String> {
 // Upstream: `plugin/pkg/admission/limitranger/admission.go` (`minConstraint`, `maxConstraint`,
 // `limitRequestRatioConstraint`), and `Constraints` in `pkg/quota/v1/evaluator/core/pods.go`, which names the containers.
 
-/// What a LimitRange finds of a container; the first two are followed by the value.
+/// What a LimitRange finds of a container; the first three are followed by the value.
 const FOUND: [&str; 7] = [
     "but request is ",
     "but limit is ",

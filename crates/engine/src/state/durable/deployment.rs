@@ -73,7 +73,7 @@ pub fn history_hash(id: &RolloutId) -> String {
 pub fn template_of(set: &Value) -> Value {
     let mut template = set.pointer("/spec/template").cloned().unwrap_or(Value::Null);
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
-        labels.remove(POD_TEMPLATE_HASH);
+        labels.shift_remove(POD_TEMPLATE_HASH);
     }
     template
 }

@@ -14,7 +14,7 @@ pub fn template_of(revision: &Value) -> Value {
     let mut template = revision.pointer("/data/spec/template").cloned().unwrap_or(Value::Null);
     if let Some(template) = template.as_object_mut() {
         // The controllers keep it as a strategic merge patch.
-        template.remove("$patch");
+        template.shift_remove("$patch");
     }
     template
 }

@@ -36,7 +36,7 @@ pub struct ImageReference {
     digest: Option<String>,
 }
 
-/// Returns whether two references name the same image once they are written out in full, as container runtimes do.
+/// Returns whether two references are the same text once they are written out in full.
 pub fn is_same(a: &str, b: &str) -> bool {
     let normalised = |image: &str| ImageReference::parse(image).map(|image| image.normalised()).ok();
     a == b || normalised(a).is_some_and(|a| normalised(b) == Some(a))
