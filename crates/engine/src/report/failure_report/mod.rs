@@ -144,9 +144,6 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
         let late = || end.containers.iter().map(|end| &end.container).find(unready).filter(|_| is_late);
         return failure.container.as_ref().or_else(late).cloned();
     }
-    if let UpdatePhase::Conflict { container, .. } = &end.phase {
-        return Some(container.clone());
-    }
     let late = end.phase.late();
     let is_late = |name: &&ContainerName| late.is_empty() || late.contains(name);
     let mut names = end.containers.iter().map(|end| &end.container).filter(is_late);
