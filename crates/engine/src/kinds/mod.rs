@@ -4,8 +4,8 @@
 //! what a kind can do ([`WorkloadKind::holds_by`], [`WorkloadKind::revisions`], ...), and lists derive from
 //! [`WorkloadKind::ALL`].
 //!
-//! To add a kind: its `SPEC`, a variant of [`WorkloadKind`], its place in `ALL` and in [`WorkloadKind::spec`]. An answer
-//! that no kind gave before is a variant of that question's enum, and the compiler names every place that has to know it.
+//! To add a kind: its `SPEC`, and a row of `kinds!`. An answer that no kind gave before is a variant of that question's
+//! enum, and the compiler names every place that has to know it.
 
 mod argo_rollout;
 mod daemon_set;
@@ -29,26 +29,45 @@ pub use kruise::{
     Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate, differing, lifts_hold,
 };
 
-/// The workload kinds whose pods this program updates in place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum WorkloadKind {
-    Deployment,
-    StatefulSet,
-    DaemonSet,
+/// Defines the kinds, `ALL` in their order, and the [`KindSpec`] of each.
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $kind:ident = $spec:expr),+ $(,)?) => {
+        /// The workload kinds whose pods this program updates in place.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum WorkloadKind {
+            $($(#[$meta])* $kind),+
+        }
+
+        impl WorkloadKind {
+            pub const ALL: [Self; [$(stringify!($kind)),+].len()] = [$(Self::$kind),+];
+
+            pub fn spec(self) -> &'static KindSpec {
+                match self {
+                    $(Self::$kind => &$spec,)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Deployment = deployment::SPEC,
+    StatefulSet = stateful_set::SPEC,
+    DaemonSet = daemon_set::SPEC,
     /// `apps/v1` ReplicaSet, on its own or a Deployment's.
-    ReplicaSet,
+    ReplicaSet = REPLICA_SET,
     /// `v1` Pod, on its own or somebody's.
-    Pod,
+    Pod = POD,
     /// `apps.kruise.io/v1alpha1` CloneSet.
-    CloneSet,
+    CloneSet = kruise::clone_set::SPEC,
     /// `apps.kruise.io/v1beta1` StatefulSet.
-    AdvancedStatefulSet,
+    AdvancedStatefulSet = kruise::advanced_stateful_set::SPEC,
     /// `apps.kruise.io/v1alpha1` DaemonSet.
-    AdvancedDaemonSet,
+    AdvancedDaemonSet = kruise::advanced_daemon_set::SPEC,
     /// `argoproj.io/v1alpha1` Rollout.
-    Rollout,
+    Rollout = argo_rollout::SPEC,
     /// `apps.kruise.io/v1alpha1` SidecarSet: its containers are in the pods of others, and its controller updates them there.
-    SidecarSet,
+    SidecarSet = kruise::sidecar_set::SPEC,
 }
 
 /// The resource that every kind's pods are read and written as.
@@ -299,34 +318,6 @@ impl Revisions {
 }
 
 impl WorkloadKind {
-    pub const ALL: [Self; 10] = [
-        Self::Deployment,
-        Self::StatefulSet,
-        Self::DaemonSet,
-        Self::ReplicaSet,
-        Self::Pod,
-        Self::CloneSet,
-        Self::AdvancedStatefulSet,
-        Self::AdvancedDaemonSet,
-        Self::Rollout,
-        Self::SidecarSet,
-    ];
-
-    pub fn spec(self) -> &'static KindSpec {
-        match self {
-            Self::Deployment => &deployment::SPEC,
-            Self::StatefulSet => &stateful_set::SPEC,
-            Self::DaemonSet => &daemon_set::SPEC,
-            Self::ReplicaSet => &REPLICA_SET,
-            Self::Pod => &POD,
-            Self::CloneSet => &kruise::CLONE_SET,
-            Self::AdvancedStatefulSet => &kruise::STATEFUL_SET,
-            Self::AdvancedDaemonSet => &kruise::DAEMON_SET,
-            Self::Rollout => &argo_rollout::SPEC,
-            Self::SidecarSet => &kruise::SIDECAR_SET,
-        }
-    }
-
     /// Returns the kinds that every server has.
     pub fn built_in() -> impl Iterator<Item = Self> + Clone {
         Self::ALL.into_iter().filter(|kind| kind.is_built_in())

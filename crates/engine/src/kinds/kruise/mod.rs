@@ -3,25 +3,19 @@
 //! What rests on a feature gate of OpenKruise is said to be not known, but for `TemplateNoDefaults`: without that one the
 //! webhook fills in the template's defaults.
 
-mod advanced_daemon_set;
-mod advanced_stateful_set;
-mod clone_set;
-mod sidecar_set;
+pub(super) mod advanced_daemon_set;
+pub(super) mod advanced_stateful_set;
+pub(super) mod clone_set;
+pub(super) mod sidecar_set;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::KindSpec;
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::{element, join, text};
 use crate::value::selector;
-
-pub(super) const CLONE_SET: KindSpec = clone_set::SPEC;
-pub(super) const STATEFUL_SET: KindSpec = advanced_stateful_set::SPEC;
-pub(super) const DAEMON_SET: KindSpec = advanced_daemon_set::SPEC;
-pub(super) const SIDECAR_SET: KindSpec = sidecar_set::SPEC;
 
 pub use sidecar_set::lifts_hold;
 

@@ -4,7 +4,7 @@
 use super::GROUP;
 use crate::kinds::{KindSpec, OF_APPS, Replicas};
 
-pub(super) const SPEC: KindSpec = KindSpec {
+pub(in crate::kinds) const SPEC: KindSpec = KindSpec {
     kind: "SidecarSet",
     group: GROUP,
     version: "v1alpha1",
