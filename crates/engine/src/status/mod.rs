@@ -33,7 +33,7 @@ use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::value::words;
 
 pub use crate::state::again::RunningAgain;
-pub use container::{Comparison, Condition, ContainerReport, LastEnd};
+pub use container::{Comparison, Condition, ContainerReport};
 pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
 pub use owner::{Drift, OwnerState, waits_for_budgets};
