@@ -59,17 +59,6 @@ impl Workload {
         (self.reference.kind.spec().max_unavailable?.value)(&self.object)
     }
 
-    /// Returns whether the owner's controller rounds a share of its pods up to whole pods that may be down. What has no such
-    /// field counts as a Deployment does.
-    pub fn rounds_unavailable_up(&self) -> bool {
-        self.reference.kind.spec().max_unavailable.is_some_and(|field| field.rounds_up)
-    }
-
-    /// Returns the path of the field that says how many pods may be down; `None` where there is none.
-    pub fn unavailable_path(&self) -> Option<&'static str> {
-        self.reference.kind.spec().max_unavailable.map(|field| field.path)
-    }
-
     /// Returns whether the owner's controller is replacing pods now, and in which words of its status that shows.
     pub fn rolling_out(&self) -> Option<String> {
         (self.reference.kind.spec().rolling_out)(&self.object)

@@ -353,7 +353,7 @@ fn of_the_owner(
 
 /// An owner that lets no pod be down, where containers restart.
 pub(super) fn none_unavailable(workload: &Workload, allowed: Option<u32>, restarts: bool) -> Option<Reason> {
-    let path = || workload.unavailable_path().unwrap_or_default().to_owned();
+    let path = || workload.reference.kind.spec().max_unavailable.map(|field| field.path.to_owned()).unwrap_or_default();
     (allowed == Some(0) && restarts).then(|| Reason::NoUnavailabilityAllowed { path: path() })
 }
 

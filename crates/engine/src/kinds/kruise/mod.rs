@@ -102,9 +102,10 @@ impl Rules {
             Some(_) if changes.is_empty() => obstacles.extend(self.carried_on(before, after)),
             Some(Policy::ReCreate) => obstacles.push(policy(Course::ReplacesPods, self.replaces)),
             Some(policy @ (Policy::InPlaceIfPossible | Policy::InPlaceOnly)) => {
-                obstacles.extend(named(changes.iter().filter_map(|change| change.obstacle(policy)).collect()));
+                let is_only = policy == Policy::InPlaceOnly;
+                obstacles.extend(named(changes.iter().filter_map(|change| change.obstacle(is_only)).collect()));
                 obstacles.extend(changes.iter().filter_map(|change| change.read_by(after)));
-                obstacles.extend(self.surge(after, policy));
+                obstacles.extend(self.surge(after, is_only));
             }
         }
         obstacles.extend((self.more)(before, after, (read, !changes.is_empty())));
@@ -130,17 +131,16 @@ impl Rules {
     }
 
     /// Surplus pods are created from the new template, and as many old ones deleted in the end.
-    fn surge(&self, after: &Value, policy: Policy) -> Option<Obstacle> {
+    fn surge(&self, after: &Value, is_only: bool) -> Option<Obstacle> {
         let given = self.field(after, "maxSurge")?;
         if matches!(IntOrPercent::from_value(given), Ok(IntOrPercent::Int(0) | IntOrPercent::Percent(0))) {
             return None;
         }
         let path = format!("{}.maxSurge", dotted(self.rolling));
-        Some(match policy {
-            Policy::InPlaceOnly => obstacle(path, Course::RefusesChange, "the type InPlaceOnly does not go with it"),
-            Policy::InPlaceIfPossible | Policy::ReCreate | Policy::OnDelete => {
-                obstacle(path, Course::ReplacesPods, "it makes new pods first and then deletes as many old ones")
-            }
+        Some(if is_only {
+            obstacle(path, Course::RefusesChange, "the type InPlaceOnly does not go with it")
+        } else {
+            obstacle(path, Course::ReplacesPods, "it makes new pods first and then deletes as many old ones")
         })
     }
 
@@ -313,7 +313,7 @@ impl TemplateChange {
     }
 
     /// Why it is not done in place under one of the strategies that change pods in place.
-    fn obstacle(&self, policy: Policy) -> Option<Obstacle> {
+    fn obstacle(&self, is_only: bool) -> Option<Obstacle> {
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).collect();
         let is_replaced = self.was_there && self.is_there;
         match steps.as_slice() {
@@ -325,7 +325,7 @@ impl TemplateChange {
                 "of the template's metadata only labels and annotations are known to change in running pods",
             )),
             ["spec", "containers", _, "resources", "limits" | "requests", "cpu" | "memory"]
-                if is_replaced && policy == Policy::InPlaceIfPossible =>
+                if is_replaced && !is_only =>
             {
                 Some(obstacle(
                     self.path.as_str(),
@@ -333,19 +333,17 @@ impl TemplateChange {
                     "it changes cpu and memory in place only under the feature gate InPlaceWorkloadVerticalScaling, which is off by default, and replaces the pods otherwise",
                 ))
             }
-            _ => Some(match policy {
-                // `ValidateCloneSetUpdate` in `pkg/controller/cloneset/core`.
-                Policy::InPlaceOnly => obstacle(
-                    self.path.as_str(),
-                    Course::RefusesChange,
-                    "the type InPlaceOnly lets nothing of the template's spec change but images of containers",
-                ),
-                Policy::InPlaceIfPossible | Policy::ReCreate | Policy::OnDelete => obstacle(
-                    self.path.as_str(),
-                    Course::ReplacesPods,
-                    "it changes only images of containers, labels and annotations in place",
-                ),
-            }),
+            // `ValidateCloneSetUpdate` in `pkg/controller/cloneset/core`.
+            _ if is_only => Some(obstacle(
+                self.path.as_str(),
+                Course::RefusesChange,
+                "the type InPlaceOnly lets nothing of the template's spec change but images of containers",
+            )),
+            _ => Some(obstacle(
+                self.path.as_str(),
+                Course::ReplacesPods,
+                "it changes only images of containers, labels and annotations in place",
+            )),
         }
     }
 
