@@ -81,8 +81,7 @@ impl AdmissionState {
 
 /// Says whether a pod may go down now. It changes nothing: [`super::state::CurrentTurn::ask`] does what the answer needs.
 pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: usize) -> Admission {
-    let found = state.pods.run(position).and_then(|run| Some((run, context.observed.pod(&run.goal.key)?)));
-    let Some((run, pod)) = found else { return Admission::Wait(WaitReason::NotSeen) };
+    let Some((run, pod)) = context.found(&state.pods, position) else { return Admission::Wait(WaitReason::NotSeen) };
     let asks =
         Candidate { context, state, position, goal: &run.goal, pod, standing: AdmissionState::of(Some(pod), run) };
     let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());

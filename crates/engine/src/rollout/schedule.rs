@@ -113,10 +113,10 @@ impl CurrentTurn<'_> {
     /// whose hook has ended well.
     fn advance_steps(&mut self) {
         for position in self.state.pods.list(PodIndex::Next) {
-            let Some(run) = self.state.pods.run(position) else { continue };
-            let Some(pod) = self.observed.pod(&run.goal.key).filter(|_| run.request.may_send(self.now)) else {
+            let Some((run, pod)) = self.context().found(&self.state.pods, position) else { continue };
+            if !run.request.may_send(self.now) {
                 continue;
-            };
+            }
             match self.ask(position) {
                 Admission::Go if self.begin_drain(position) => {}
                 Admission::Go => {
@@ -189,9 +189,8 @@ impl CurrentTurn<'_> {
     }
 
     fn is_quiet_resize(&self, position: usize) -> bool {
-        let Some(goal) = self.state.pods.run(position).map(|run| &run.goal) else { return false };
-        let is_quiet = |pod: &Pod| steps::resizes_next(goal, pod) && !steps::takes_down(goal, pod);
-        self.observed.pod(&goal.key).is_some_and(is_quiet)
+        let found = self.context().found(&self.state.pods, position);
+        found.is_some_and(|(run, pod)| steps::resizes_next(&run.goal, pod) && !steps::takes_down(&run.goal, pod))
     }
 
     /// Sends a resize where one is due, and its note before it; else the images of the next step.
@@ -235,8 +234,8 @@ impl CurrentTurn<'_> {
         let admission = admission::may_go_down(context, self.state, position);
         match &admission {
             Admission::Go => {
-                let goal = self.state.pods.run(position).map(|run| &run.goal);
-                if goal.is_some_and(|goal| goal.restarts() && self.observed.pod(&goal.key).is_some_and(Pod::is_ready)) {
+                let found = context.found(&self.state.pods, position);
+                if found.is_some_and(|(run, pod)| run.goal.restarts() && pod.is_ready()) {
                     self.state.budgets.unblock();
                 }
             }

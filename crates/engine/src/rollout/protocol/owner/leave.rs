@@ -162,8 +162,8 @@ pub(crate) fn changed_by_another_run(context: TurnContext<'_>, pods: &Pods) -> O
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {
-        let pod = pods.run(*position).and_then(|run| context.observed.pod(&run.goal.key));
-        let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
+        let found = context.found(pods, *position).and_then(|(_, pod)| Some((pod, UpdateRecord::of(pod)?)));
+        let Some((pod, record)) = found else { return false };
         // The record does not explain what another writer has set since.
         record.id == *context.goal.id() && record.containers.keys().all(|name| record.container(pod, name).is_some())
     };
