@@ -22,9 +22,10 @@ use serde_json::Value;
 
 use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
+use crate::value::json_path::integer;
 use crate::value::suggest;
 
-pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
+pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused, partition_of};
 pub use kruise::{
     Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate, differing, lifts_hold,
 };
@@ -490,7 +491,7 @@ pub fn deployment_revision(object: &Value) -> Option<i64> {
 
 /// Reads a number of an object's status; 0 where there is none.
 fn status(object: &Value, field: &str) -> i64 {
-    object.pointer(&format!("/status/{field}")).and_then(Value::as_i64).unwrap_or(0)
+    integer(object, &format!("/status/{field}"))
 }
 
 /// Whether the update strategy keeps the controller from replacing pods by itself: OnDelete, or a pause in it.

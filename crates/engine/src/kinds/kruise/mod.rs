@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::value::int_or_percent::IntOrPercent;
-use crate::value::json_path::{element, join, text};
+use crate::value::json_path::{element, items, join, text};
 use crate::value::selector;
 
 pub use sidecar_set::lifts_hold;
@@ -199,7 +199,7 @@ impl Rules {
 fn handlers(object: &Value) -> Option<String> {
     let hook = object.pointer(HOOK)?;
     let labels = hook.get("labelsHandler").and_then(Value::as_object).into_iter().flatten();
-    let finalizers = hook.get("finalizersHandler").and_then(Value::as_array).into_iter().flatten();
+    let finalizers = items(hook, "/finalizersHandler");
     let waits = labels.map(|(label, _)| label.as_str()).chain(finalizers.filter_map(Value::as_str));
     Some(waits.collect::<Vec<_>>().join(", "))
 }
@@ -352,8 +352,7 @@ impl TemplateChange {
         let [_, map, key] = self.steps.as_slice() else { return None };
         let field = format!("metadata.{map}['{key}']");
         let reads = |container: &&Value| {
-            let env = container.get("env").and_then(Value::as_array).into_iter().flatten();
-            env.into_iter().any(|variable| text(variable, "/valueFrom/fieldRef/fieldPath") == field)
+            items(container, "/env").any(|variable| text(variable, "/valueFrom/fieldRef/fieldPath") == field)
         };
         let containers = after.pointer("/spec/template/spec/containers").and_then(Value::as_array);
         let reader = containers.into_iter().flatten().filter(|_| self.is_there).find(reads)?;

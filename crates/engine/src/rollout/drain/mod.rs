@@ -23,7 +23,7 @@ use crate::k8s::metadata::MetadataMap;
 use crate::k8s::names::Uid;
 use crate::k8s::pod::Pod;
 use crate::state::record::{Drained, DrainedLabel, UpdateRecord};
-use crate::value::json_path::text;
+use crate::value::json_path::{items, text};
 use crate::value::{selector, words};
 
 pub use gate::{GATE_MESSAGE, GATE_REASON, GateState, RefusedGate, is_down_by_our_gate, is_ready_but_for_our_gate};
@@ -164,8 +164,7 @@ pub fn serving_in<'s>(slices: &[Value], services: &'s [String], pod: &Uid) -> BT
 }
 
 fn lists(slice: &Value, pod: &Uid) -> bool {
-    let endpoints = slice.get("endpoints").and_then(Value::as_array).into_iter().flatten();
-    endpoints.into_iter().any(|endpoint| {
+    items(slice, "/endpoints").any(|endpoint| {
         let target = endpoint.pointer("/targetRef/uid").and_then(Value::as_str);
         let condition = |name: &str| endpoint.get("conditions")?.get(name)?.as_bool();
         let ready = condition("ready").unwrap_or(true);

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::k8s::pod::Pod;
 use crate::rollout::patch::NewImage;
 use crate::value::image::{ImageReference, same_image};
+use crate::value::json_path::items;
 use crate::value::words;
 
 pub use body::{
@@ -52,7 +53,7 @@ pub struct NodeImages {
 impl NodeImages {
     /// Reads a node as the API serves it.
     pub fn of(node: &Value) -> Self {
-        let list = |pointer: &str| node.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+        let list = |pointer: &str| items(node, pointer);
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let is_ready = |condition: &Value| text(condition, "type") == "Ready" && text(condition, "status") == "True";
         let names = list("/status/images")

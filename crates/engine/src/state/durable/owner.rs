@@ -262,7 +262,7 @@ impl<'a> Owner<'a> {
         if self.change.keep_field_ownership || !is_ours(self.field_manager) {
             return patch;
         }
-        super::without_ownership(self.object, patch)
+        super::without_ownership(self.kind, self.object, patch)
     }
 }
 
