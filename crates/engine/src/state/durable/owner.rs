@@ -87,8 +87,8 @@ pub struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    /// Brings together what was read, for a run that has written nothing yet; with the wall clock now (RFC 3339), and the
-    /// field manager that writes.
+    /// Brings together what was read, for a run that has written nothing yet; with the time at which it would
+    /// end (RFC 3339), and the field manager that writes.
     pub fn new(
         (ours, change): (&'a Lock, &'a OwnerChange),
         kind: WorkloadKind,

@@ -126,7 +126,7 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
     let rollout = &goal.lock.rollout;
     if goal.owner.is_none() || rollout.direction != Direction::Forward {
         return BTreeMap::new();
-    };
+    }
     let is_replacement = seconds_between(&rollout.since, &pod.created).is_some_and(|since| since >= 0);
     let is_ours = pod.is_controlled_by(&goal.controllers);
     if !is_replacement || !is_ours || !pod.is_present() {
