@@ -68,7 +68,7 @@ kinds! {
     /// `argoproj.io/v1alpha1` Rollout.
     Rollout = argo_rollout::SPEC,
     /// `apps.kruise.io/v1alpha1` SidecarSet: its containers are in the pods of others, and its controller updates them there.
-    SidecarSet = kruise::sidecar_set::SPEC,
+    SidecarSet = kruise::SIDECAR_SET,
 }
 
 /// The resource that every kind's pods are read and written as.

@@ -6,23 +6,48 @@
 pub(super) mod advanced_daemon_set;
 pub(super) mod advanced_stateful_set;
 pub(super) mod clone_set;
-pub(super) mod sidecar_set;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{KindSpec, OF_APPS, Replicas};
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::{element, items, join, text};
 use crate::value::selector;
-
-pub use sidecar_set::lifts_hold;
 
 const GROUP: &str = "apps.kruise.io";
 /// The readiness gate of pods that OpenKruise changes in place.
 pub const IN_PLACE_UPDATE_READY: &str = "InPlaceUpdateReady";
 const ROLLING_UPDATE_TYPE: &str = "/spec/updateStrategy/rollingUpdate/rollingUpdateType";
+
+/// SidecarSet (`pkg/controller/sidecarset`): it injects containers into pods when they are created, and its controller gives
+/// running pods their new images.
+pub(super) const SIDECAR_SET: KindSpec = KindSpec {
+    kind: "SidecarSet",
+    group: GROUP,
+    version: "v1alpha1",
+    cluster_wide: true,
+    plural: "sidecarsets",
+    singular: "sidecarset",
+    template: "",
+    replicas: Replicas::One,
+    is_fixed: |_| false,
+    has_kubectl_rollout: false,
+    ..OF_APPS
+};
+
+/// Returns the merge patch with which its controller goes on that this field of the update strategy keeps from it.
+pub fn lifts_hold(field: &str) -> String {
+    let value = match field {
+        "paused" => "false",
+        "type" => r#""RollingUpdate""#,
+        "selector" => "null",
+        _ => "0",
+    };
+    format!(r#"{{"spec":{{"updateStrategy":{{"{field}":{value}}}}}}}"#)
+}
 
 /// Compares two states of a workload, both as a server stores them, by the rules of its controller.
 pub type Foresee = fn(before: &Value, after: &Value) -> Foreseen;
