@@ -41,18 +41,18 @@ use crate::cli::{Cli, Command, Typed, resolved, root};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::render::{Meaning, StreamFormat};
 use engine::change::Direction;
-use engine::state::outcome::{DiffResult, EndResult, Ending};
+use engine::state::outcome::EndResult;
 
 pub use complete::script as completion_script;
 pub use explain::explained;
 pub use shell::Shell;
 
-/// Parses the arguments, runs the command, and returns how it ended.
+/// Parses the arguments, runs the command, and returns its exit code.
 ///
 /// `arguments` begins with the program's name. Errors have been reported by then.
-pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
+pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> u8 {
     if let Some((asker, words)) = complete::asked_for(&arguments) {
-        return Ending::Command(complete::answer(asker, words, shell).await);
+        return complete::answer(asker, words, shell).await.exit_code();
     }
     let (cli, typed) = match parsed(&arguments) {
         Ok(parsed) => parsed,
@@ -62,7 +62,7 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
             let result = shell.tell_usage(&error, &arguments);
             // To `diff`, 1 means that something differs.
             let is_diff = is_wrong && diff::is_asked_for(&arguments);
-            return if is_diff { Ending::Diff(DiffResult::Failed) } else { Ending::Command(result) };
+            return if is_diff { diff::FAILED } else { result.exit_code() };
         }
     };
     shell.configure(&cli.global, &arguments, typed);
@@ -74,21 +74,17 @@ pub async fn run(arguments: Vec<String>, shell: &mut Shell) -> Ending {
     let refusal =
         cli.global.refusal().map_or_else(|| usage::one_namespace(&arguments), |why| Err(CommandError::usage(why)));
     if let Err(error) = refusal {
-        return Ending::Command(shell.tell_error(&error));
+        return shell.tell_error(&error).exit_code();
     }
     // The last line says how it ended.
     let tells_lines = cli.command.as_ref().and_then(reports_as) == Some(StreamFormat::Json);
-    match dispatch(cli, shell).await {
-        Ok(Ending::Command(result)) => Ending::Command(shell.finish(result)),
-        Ok(ending @ Ending::Diff(_)) => ending,
-        Err(error) => {
-            let result = shell.tell_error(&error);
-            if tells_lines && error.kind == ErrorKind::NothingFound && shell.tell_end_of_nothing(result).is_err() {
-                return Ending::Command(EndResult::Error);
-            }
-            Ending::Command(result)
+    dispatch(cli, shell).await.unwrap_or_else(|error| {
+        let result = shell.tell_error(&error);
+        if tells_lines && error.kind == ErrorKind::NothingFound && shell.tell_end_of_nothing(result).is_err() {
+            return EndResult::Error.exit_code();
         }
-    }
+        result.exit_code()
+    })
 }
 
 /// Whether the exit code says what was done or found: then an output that nobody reads is no success.
@@ -124,9 +120,10 @@ fn parsed(arguments: &[String]) -> Result<(Cli, Vec<Typed>), clap::Error> {
     Ok((cli, Typed::all(&root, &matches)))
 }
 
-async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending> {
+async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<u8> {
     if cli.version {
-        return version::short(shell).map(Ending::Command);
+        let result = version::short(shell)?;
+        return Ok(shell.finish(result).exit_code());
     }
     let result = match cli.command {
         None => {
@@ -135,7 +132,7 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending> {
         }
         Some(Command::Plan(args)) if !args.against.is_empty() => against::run(&args, &cli.global, shell).await,
         Some(Command::Plan(args)) => plan::run(&args, &cli.global, shell).await,
-        Some(Command::Diff(args)) => return Ok(Ending::Diff(diff::run(&args, &cli.global, shell).await)),
+        Some(Command::Diff(args)) => return Ok(diff::run(&args, &cli.global, shell).await),
         Some(Command::Hash(args)) => hash::run(&args, &cli.global, shell).await,
         Some(Command::Apply(args)) => apply::run(&args, &cli.global, shell).await,
         Some(Command::Restart(args)) => undo::restart(&args, &cli.global, shell).await,
@@ -156,5 +153,5 @@ async fn dispatch(cli: Cli, shell: &mut Shell) -> Result<Ending> {
         Some(Command::Explain(args)) => explain::run(&args, shell),
         Some(Command::Version(args)) => version::run(&args, &cli.global, shell).await,
     };
-    result.map(Ending::Command)
+    result.map(|result| shell.finish(result).exit_code())
 }

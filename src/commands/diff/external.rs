@@ -17,11 +17,12 @@ use std::pin::pin;
 use futures::future::{self, Either};
 use tokio::process::Command;
 
+use super::{DIFFERENT, FAILED, SAME};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::render;
 use crate::signals::Signals;
 use engine::plan::workload_diff::WorkloadDiff;
-use engine::state::outcome::{DiffResult, EndResult};
+use engine::state::outcome::EndResult;
 
 /// How often another name is tried for a folder that exists.
 const TRIES: usize = 16;
@@ -55,7 +56,7 @@ impl Program {
 /// Writes both states of each object, and lets the program compare the folders.
 ///
 /// It gets the two folders, then its arguments, as from kubectl. Its code 0 is no difference, 1 is one; more is passed on.
-pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<DiffResult> {
+pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<u8> {
     // From here on no signal ends the process before the folders are gone.
     let mut signals = Signals::listen()?;
     let folders = write(diffs).map_err(|error| {
@@ -89,15 +90,12 @@ pub(super) async fn run(program: &Program, diffs: &[WorkloadDiff]) -> Result<Dif
         }
     };
     if let Some(result) = stopped {
-        return Ok(DiffResult::Stopped(result));
+        return Ok(result.exit_code());
     }
     match status.code() {
-        Some(0) => Ok(DiffResult::Same),
-        Some(1) => Ok(DiffResult::Different),
-        Some(code) => {
-            let code = u8::try_from(code).unwrap_or(2);
-            Ok(DiffResult::Program(code))
-        }
+        Some(0) => Ok(SAME),
+        Some(1) => Ok(DIFFERENT),
+        Some(code) => Ok(u8::try_from(code).unwrap_or(FAILED)),
         None => Err(CommandError::new(ErrorKind::Output, format!("{:?} was ended: {status}", program.name))),
     }
 }
@@ -202,9 +200,9 @@ mod tests {
     async fn the_programs_code_is_passed_on() {
         let program = |name: &str| Program { name: name.into(), arguments: Vec::new() };
         // `true` and `false` take the folders and read nothing; `test A B` alone is wrong usage, code 2 or 1.
-        assert_eq!(run(&program("true"), &[diff()]).await.unwrap(), DiffResult::Same);
-        assert_eq!(run(&program("false"), &[diff()]).await.unwrap(), DiffResult::Different);
-        assert_eq!(run(&program("expr"), &[diff()]).await.unwrap(), DiffResult::Program(2));
+        assert_eq!(run(&program("true"), &[diff()]).await.unwrap(), SAME);
+        assert_eq!(run(&program("false"), &[diff()]).await.unwrap(), DIFFERENT);
+        assert_eq!(run(&program("expr"), &[diff()]).await.unwrap(), 2);
         let error = run(&program("no-such-program"), &[diff()]).await.unwrap_err();
         assert!(error.message.starts_with("failed to run \"no-such-program\": "), "{}", error.message);
     }

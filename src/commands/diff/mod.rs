@@ -16,21 +16,27 @@ use engine::change::reason::Warning;
 use engine::k8s::workload::Workload;
 use engine::plan::workload_diff::{self, WorkloadDiff};
 use engine::plan::{Intent, Manifest};
-use engine::state::outcome::{DiffResult, EndResult};
+use engine::state::outcome::EndResult;
 
 /// How often an object that keeps changing is compared, as by kubectl (`kubectl/pkg/cmd/diff`, `maxRetries`).
 const MAX_READS: u32 = 4;
 
-pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> DiffResult {
+// The exit codes of `kubectl diff`, not those of [`EndResult`].
+pub(super) const SAME: u8 = 0;
+pub(super) const DIFFERENT: u8 = 1;
+/// An error, wrong usage among them.
+pub(super) const FAILED: u8 = 2;
+
+pub(super) async fn run(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> u8 {
     match compare(args, global, shell).await {
         Ok(result) if shell.finish(EndResult::Complete) == EndResult::Complete => result,
-        Ok(_) => DiffResult::Failed,
+        Ok(_) => FAILED,
         // A reader that closed the pipe had seen a difference by then.
-        Err(error) if error.closed_pipe => DiffResult::Different,
+        Err(error) if error.closed_pipe => DIFFERENT,
         Err(error) => {
             shell.tell_error(&error);
             // Where there is nothing, nothing differs.
-            if error.kind == ErrorKind::NothingFound { DiffResult::Same } else { DiffResult::Failed }
+            if error.kind == ErrorKind::NothingFound { SAME } else { FAILED }
         }
     }
 }
@@ -40,7 +46,7 @@ pub(super) fn is_asked_for(arguments: &[String]) -> bool {
     matches.is_ok_and(|matches| matches.subcommand_name() == Some("diff"))
 }
 
-async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<DiffResult> {
+async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<u8> {
     let asked = targets::read_change(&args.change, shell).await?;
     targets::note_skipped(asked.skipped(), shell);
     let cluster = shell.connect(global).await?;
@@ -66,10 +72,10 @@ async fn compare(args: &DiffArgs, global: &GlobalArgs, shell: &mut Shell) -> Res
         None => {
             let context = usize::try_from(args.context_lines).unwrap_or(usize::MAX);
             render::diff(&diffs, context, &shell.terminal.stdout, &mut io::stdout().lock())?;
-            if diffs.iter().all(WorkloadDiff::is_empty) { DiffResult::Same } else { DiffResult::Different }
+            if diffs.iter().all(WorkloadDiff::is_empty) { SAME } else { DIFFERENT }
         }
     };
-    Ok(if failed { DiffResult::Failed } else { shown })
+    Ok(if failed { FAILED } else { shown })
 }
 
 async fn difference(

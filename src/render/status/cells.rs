@@ -7,6 +7,7 @@ use super::super::words::{self, age};
 use super::super::{columns, escape};
 use super::MESSAGE_CHARACTERS;
 use engine::change::FieldProgress;
+use engine::k8s::failure;
 use engine::k8s::names::{RolloutId, WorkloadRef};
 use engine::k8s::pod::{ContainerList, Waiting};
 use engine::status::{Comparison, Condition, ContainerReport, PodState, PodStatus, RunningAgain};
@@ -118,14 +119,15 @@ impl Columns<'_> {
 fn restarts(report: &ContainerReport, detail: Detail, now: &str, style: &Style) -> String {
     let end = report.last_end.as_ref();
     let failure = if let Condition::Failed(failure) = &report.condition { Some(failure) } else { None };
-    let how = end.and_then(|end| match end.telling_reason() {
-        Some(reason) => failure.is_none_or(|failure| failure.reason != reason).then(|| style.show(reason)),
-        None => {
+    let how = end.and_then(|end| {
+        if failure::tells_more(&end.reason) {
+            failure.is_none_or(|failure| failure.reason != end.reason).then(|| style.show(&end.reason))
+        } else {
             let is_news = end.exit_code != 0 && failure.is_none_or(|said| said.exit_code != Some(end.exit_code));
             is_news.then(|| format!("exit {}", end.exit_code))
         }
     });
-    let when = end.and_then(|end| end.at.as_deref()).filter(|_| detail == Detail::Wide);
+    let when = end.and_then(|end| end.finished_at.as_deref()).filter(|_| detail == Detail::Wide);
     let reported: Vec<String> = how.into_iter().chain(when.map(|at| format!("{} ago", age(at, now)))).collect();
     match reported.is_empty() {
         true => report.restarts.to_string(),

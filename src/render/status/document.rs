@@ -163,7 +163,7 @@ fn container(report: &ContainerReport) -> Value {
         "restarts": report.restarts,
         "restartsSinceUpdate": report.again.and_then(|again| again.times),
         "lastExitCode": report.last_exit_code(),
-        "lastReason": report.last_end.as_ref().and_then(|end| end.reason.as_ref()),
-        "lastEnded": report.last_end.as_ref().and_then(|end| end.at.as_ref()),
+        "lastReason": report.last_end.as_ref().map(|end| &end.reason).filter(|reason| !reason.is_empty()),
+        "lastEnded": report.last_end.as_ref().and_then(|end| end.finished_at.as_ref()),
     })
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::*;
 use engine::k8s::failure::Failure;
 use engine::k8s::names::{PodKey, WorkloadRef};
-use engine::k8s::pod::{ContainerList, Waiting};
+use engine::k8s::pod::{ContainerList, Terminated, Waiting};
 use engine::kinds::WorkloadKind;
 use engine::status::{
-    Comparison, Condition, ContainerReport, LastEnd, NextAction, NextCommand, RunningAgain, TemplateContainer,
+    Comparison, Condition, ContainerReport, NextAction, NextCommand, RunningAgain, TemplateContainer,
 };
 
 const AT: &str = "2026-03-01T10:00:00Z";
@@ -24,7 +24,12 @@ fn report(condition: Condition, comparison: Comparison) -> ContainerReport {
         asked: Some("acme/side:v1".into()),
         before: None,
         restarts: 1,
-        last_end: Some(LastEnd { exit_code: 3, reason: Some("Error".into()), at: Some(AT.into()) }),
+        last_end: Some(Terminated {
+            exit_code: 3,
+            reason: "Error".into(),
+            finished_at: Some(AT.into()),
+            ..Terminated::default()
+        }),
         again: Some(RunningAgain { times: Some(2), up_seconds: 3 }),
         condition,
         comparison,

@@ -1,4 +1,4 @@
-//! When a container has failed, and why : pure judgement over one container's status.
+//! When a container has failed, and why: pure judgement over one container's status.
 //!
 //! A failure that is not certain yet has an [`Urgency`]: it counts only once it has lasted.
 

@@ -9,6 +9,7 @@ use crate::k8s::names::{Uid, WorkloadRef};
 use crate::k8s::pod::Pod;
 use crate::kinds::{PodOrder, WorkloadKind};
 use crate::value::int_or_percent::IntOrPercent;
+use crate::value::json_path::{integer, text};
 use crate::value::selector;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,16 +38,12 @@ impl Workload {
         self.object.pointer(self.reference.kind.template_pointer()).unwrap_or(&Value::Null)
     }
 
-    fn integer(&self, pointer: &str) -> Option<i64> {
-        self.object.pointer(pointer).and_then(Value::as_i64)
-    }
-
     pub fn desired_replicas(&self) -> u32 {
         self.reference.kind.replicas().of(&self.object)
     }
 
     pub fn min_ready_seconds(&self) -> u32 {
-        self.integer("/spec/minReadySeconds").and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0)
+        u32::try_from(integer(&self.object, "/spec/minReadySeconds")).unwrap_or(0)
     }
 
     /// Returns whether the owner's controller has seen the owner's present spec.
@@ -57,17 +54,6 @@ impl Workload {
     /// Returns how many pods the owner lets be down at once; `None` where its spec does not say: one at a time.
     pub fn max_unavailable(&self) -> Option<IntOrPercent> {
         (self.reference.kind.spec().max_unavailable?.value)(&self.object)
-    }
-
-    /// Returns whether the owner's controller rounds a share of its pods up to whole pods that may be down. What has no such
-    /// field counts as a Deployment does.
-    pub fn rounds_unavailable_up(&self) -> bool {
-        self.reference.kind.spec().max_unavailable.is_some_and(|field| field.rounds_up)
-    }
-
-    /// Returns the path of the field that says how many pods may be down; `None` where there is none.
-    pub fn unavailable_path(&self) -> Option<&'static str> {
-        self.reference.kind.spec().max_unavailable.map(|field| field.path)
     }
 
     /// Returns whether the owner's controller is replacing pods now, and in which words of its status that shows.
@@ -100,8 +86,7 @@ impl Workload {
 
     pub fn controller(&self) -> Option<(String, String, Uid)> {
         let owner = controller_of(&self.object)?;
-        let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        Some((text("kind"), text("name"), Uid::from(text("uid"))))
+        Some((text(owner, "/kind").to_owned(), text(owner, "/name").to_owned(), text(owner, "/uid").into()))
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{is_hold, is_on_delete};
+use crate::value::json_path::integer;
 
 const PAUSED: &str = "/spec/paused";
 const UPDATE_STRATEGY: &str = "/spec/updateStrategy";
@@ -125,18 +126,20 @@ impl HoldsBy {
         match self {
             Self::Paused => is_paused(object).then_some((PAUSED, None)),
             Self::OnDelete | Self::OnDeleteOrPartition | Self::StrategyPaused => {
-                let partition = |strategy: &Value| {
-                    strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or(0)
-                };
                 let present = object.pointer(UPDATE_STRATEGY)?;
                 // Another strategy is somebody else's, and lets the controller act.
-                let holds = |before: &&Value| is_hold(present) || partition(present) > partition(before);
+                let holds = |before: &&Value| is_hold(present) || partition_of(present) > partition_of(before);
                 let before = before.filter(|before| present != *before).filter(holds)?;
                 Some((UPDATE_STRATEGY, Some(before.clone())))
             }
             Self::Nothing => None,
         }
     }
+}
+
+/// Returns the partition of a StatefulSet's update strategy.
+pub fn partition_of(strategy: &Value) -> i64 {
+    integer(strategy, "/rollingUpdate/partition")
 }
 
 /// Returns whether a Deployment's controller neither replaces its pods nor makes others of its template.

@@ -4,8 +4,8 @@
 //! what a kind can do ([`WorkloadKind::holds_by`], [`WorkloadKind::revisions`], ...), and lists derive from
 //! [`WorkloadKind::ALL`].
 //!
-//! To add a kind: its `SPEC`, a variant of [`WorkloadKind`], its place in `ALL` and in [`WorkloadKind::spec`]. An answer
-//! that no kind gave before is a variant of that question's enum, and the compiler names every place that has to know it.
+//! To add a kind: its `SPEC`, and a row of `kinds!`. An answer that no kind gave before is a variant of that question's
+//! enum, and the compiler names every place that has to know it.
 
 mod argo_rollout;
 mod daemon_set;
@@ -22,31 +22,51 @@ use serde_json::Value;
 
 use crate::merge::Schema;
 use crate::value::int_or_percent::IntOrPercent;
+use crate::value::json_path::integer;
 use crate::value::suggest;
 
-pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused};
+pub use holds_by::{HoldsBy, IfResumed, NOTED_AT, is_paused, partition_of};
 pub use kruise::{
     Course, Foresee, Foreseen, IN_PLACE_UPDATE_READY, Obstacle, as_read, before_the_gate, differing, lifts_hold,
 };
 
-/// The workload kinds whose pods this program updates in place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum WorkloadKind {
-    Deployment,
-    StatefulSet,
-    DaemonSet,
+/// Defines the kinds, `ALL` in their order, and the [`KindSpec`] of each.
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $kind:ident = $spec:expr),+ $(,)?) => {
+        /// The workload kinds whose pods this program updates in place.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum WorkloadKind {
+            $($(#[$meta])* $kind),+
+        }
+
+        impl WorkloadKind {
+            pub const ALL: [Self; [$(stringify!($kind)),+].len()] = [$(Self::$kind),+];
+
+            pub fn spec(self) -> &'static KindSpec {
+                match self {
+                    $(Self::$kind => &$spec,)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Deployment = deployment::SPEC,
+    StatefulSet = stateful_set::SPEC,
+    DaemonSet = daemon_set::SPEC,
     /// `apps/v1` ReplicaSet, on its own or a Deployment's.
-    ReplicaSet,
+    ReplicaSet = REPLICA_SET,
     /// `v1` Pod, on its own or somebody's.
-    Pod,
-    CloneSet,
+    Pod = POD,
+    CloneSet = kruise::clone_set::SPEC,
     /// `apps.kruise.io/v1beta1` StatefulSet.
-    AdvancedStatefulSet,
+    AdvancedStatefulSet = kruise::advanced_stateful_set::SPEC,
     /// `apps.kruise.io/v1alpha1` DaemonSet.
-    AdvancedDaemonSet,
-    Rollout,
+    AdvancedDaemonSet = kruise::advanced_daemon_set::SPEC,
+    Rollout = argo_rollout::SPEC,
     /// `apps.kruise.io/v1alpha1` SidecarSet: its containers are in the pods of others, and its controller updates them there.
-    SidecarSet,
+    SidecarSet = kruise::SIDECAR_SET,
 }
 
 /// The resource that every kind's pods are read and written as.
@@ -286,34 +306,6 @@ impl Revisions {
 }
 
 impl WorkloadKind {
-    pub const ALL: [Self; 10] = [
-        Self::Deployment,
-        Self::StatefulSet,
-        Self::DaemonSet,
-        Self::ReplicaSet,
-        Self::Pod,
-        Self::CloneSet,
-        Self::AdvancedStatefulSet,
-        Self::AdvancedDaemonSet,
-        Self::Rollout,
-        Self::SidecarSet,
-    ];
-
-    pub fn spec(self) -> &'static KindSpec {
-        match self {
-            Self::Deployment => &deployment::SPEC,
-            Self::StatefulSet => &stateful_set::SPEC,
-            Self::DaemonSet => &daemon_set::SPEC,
-            Self::ReplicaSet => &REPLICA_SET,
-            Self::Pod => &POD,
-            Self::CloneSet => &kruise::CLONE_SET,
-            Self::AdvancedStatefulSet => &kruise::STATEFUL_SET,
-            Self::AdvancedDaemonSet => &kruise::DAEMON_SET,
-            Self::Rollout => &argo_rollout::SPEC,
-            Self::SidecarSet => &kruise::SIDECAR_SET,
-        }
-    }
-
     /// Returns the kinds that every server has.
     pub fn built_in() -> impl Iterator<Item = Self> + Clone {
         Self::ALL.into_iter().filter(|kind| kind.is_built_in())
@@ -481,7 +473,7 @@ pub fn deployment_revision(object: &Value) -> Option<i64> {
 
 /// Reads a number of an object's status; 0 where there is none.
 fn status(object: &Value, field: &str) -> i64 {
-    object.pointer(&format!("/status/{field}")).and_then(Value::as_i64).unwrap_or(0)
+    integer(object, &format!("/status/{field}"))
 }
 
 /// Whether the update strategy keeps the controller from replacing pods by itself: OnDelete, or a pause in it.

@@ -1,12 +1,11 @@
 //! StatefulSet (kube-controller-manager `pkg/controller/statefulset`).
 
-use serde_json::Value;
-
 use super::{
     CONTROLLER_REVISION_HASH, HoldsBy, KindSpec, MaxUnavailable, OF_APPS, PodOrder, RevisionLabel, Revisions,
     is_on_delete, max_unavailable, status,
 };
-use crate::value::json_path::text;
+use crate::value::json_path::{integer, text};
+use serde_json::Value;
 
 pub(super) const SPEC: KindSpec = KindSpec {
     kind: "StatefulSet",
@@ -50,7 +49,7 @@ fn rolling_out(object: &Value) -> Option<String> {
     if revision("currentRevision") == revision("updateRevision") {
         return None;
     }
-    let partition = object.pointer("/spec/updateStrategy/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or(0);
+    let partition = integer(object, "/spec/updateStrategy/rollingUpdate/partition");
     let wanted = object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1) - partition;
     let updated = status(object, "updatedReplicas");
     (updated < wanted).then(|| format!("{updated} of {wanted} replicas are updated"))

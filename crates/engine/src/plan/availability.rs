@@ -227,8 +227,8 @@ impl Unsettled {
         (ends.is_some() || is_unready(status)).then(|| Self {
             pod: pod.key.name.clone(),
             container: status.name.clone(),
-            why: ends.map_or_else(|| failure::word(status).to_owned(), |ends| ends.to_string()),
             ends: ends.is_some(),
+            why: ends.unwrap_or_else(|| failure::word(status).to_owned()),
         })
     }
 }

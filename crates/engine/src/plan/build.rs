@@ -27,13 +27,11 @@ use crate::k8s::metadata;
 use crate::k8s::names::{ContainerName, WorkloadRef};
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::k8s::workload::Workload;
-use crate::kinds;
-use crate::kinds::{HoldsBy, POD_TEMPLATE_HASH, WorkloadKind};
+use crate::kinds::{self, HoldsBy, POD_TEMPLATE_HASH, WorkloadKind};
 use crate::plan::intent::{Intent, IntentError};
 use crate::plan::live::{Options, Snapshot, Subset};
 use crate::rollout::{Goal, PodGoal, Policy};
 use crate::state::durable::lock::Lock;
-use crate::state::durable::stateful_set;
 use crate::value::kubelet_version::KubeletVersion;
 use crate::value::suggest;
 
@@ -287,7 +285,7 @@ fn subset_reasons(context: &Context<'_>, pods: &[(PodPlan, &Pod)], reasons: &mut
 
 /// A choice of pods, where the controller would replace the others.
 pub(super) fn subset_not_durable(workload: &Workload, subset: &Subset, durable: bool) -> Option<Reason> {
-    let partition = workload.object.pointer("/spec/updateStrategy").map_or(0, stateful_set::partition_of);
+    let partition = workload.object.pointer("/spec/updateStrategy").map_or(0, kinds::partition_of);
     let other_partition = subset.partition.is_some_and(|given| i64::from(given) != partition);
     let is_some = !subset.pods.is_empty() || subset.node.is_some() || other_partition;
     let replaces = workload.reference.kind.holds_by().restores_the_field();
@@ -349,7 +347,7 @@ fn of_the_owner(
 
 /// An owner that lets no pod be down, where containers restart.
 pub(super) fn none_unavailable(workload: &Workload, allowed: Option<u32>, restarts: bool) -> Option<Reason> {
-    let path = || workload.unavailable_path().unwrap_or_default().to_owned();
+    let path = || workload.reference.kind.spec().max_unavailable.map(|field| field.path.to_owned()).unwrap_or_default();
     (allowed == Some(0) && restarts).then(|| Reason::NoUnavailabilityAllowed { path: path() })
 }
 

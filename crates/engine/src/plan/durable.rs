@@ -15,13 +15,12 @@ use crate::change::{Change, TemplateImage, same};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::k8s::workload::Workload;
-use crate::kinds;
-use crate::kinds::{HoldsBy, IfResumed, Revisions, WorkloadKind};
+use crate::kinds::{self, HoldsBy, IfResumed, Revisions, WorkloadKind};
 use crate::plan::live::Snapshot;
 use crate::state::durable::lease::LeaseState;
 use crate::state::durable::lock::{Lock, LockState};
 use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
-use crate::state::durable::{deployment, revisions, stateful_set, template_of_revision};
+use crate::state::durable::{deployment, revisions, template_of_revision};
 use crate::value::duration;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,7 +39,7 @@ pub struct DurablePlan {
 impl DurablePlan {
     /// Returns how many pods, from the lowest ordinal on, the owner's controller creates from the template before.
     pub fn partition(&self) -> i64 {
-        self.rollout.strategy.as_ref().map_or(0, stateful_set::partition_of)
+        self.rollout.strategy.as_ref().map_or(0, kinds::partition_of)
     }
 
     pub fn steps(&self, kind: WorkloadKind) -> Vec<String> {

@@ -8,9 +8,8 @@ use super::{RolloutState, Verdict, WorkloadPlan};
 use crate::change::reason::{Reason, ReasonClass, Warning};
 use crate::change::template::changed_paths;
 use crate::k8s::workload::Workload;
-use crate::kinds::{self, HoldsBy, WorkloadKind};
+use crate::kinds::{self, HoldsBy, WorkloadKind, partition_of};
 use crate::report::hand_over::{HandOver, HandedOver, NextApply};
-use crate::state::durable::stateful_set::partition_of;
 use crate::state::field_managers::{applier, fluxs_template};
 use crate::state::manager::{KUSTOMIZE_CONTROLLER, forces_conflicts};
 

@@ -4,11 +4,10 @@ use serde_json::{Value, json};
 
 use crate::k8s::metadata::LAST_APPLIED;
 use crate::k8s::names::RolloutId;
-use crate::kinds;
+use crate::kinds::{self, partition_of};
 use crate::plan::live::Snapshot;
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::Lock;
-use crate::state::durable::stateful_set::partition_of;
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;

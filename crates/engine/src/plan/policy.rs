@@ -37,7 +37,8 @@ pub fn carried_on(known: &Policy, live: &Snapshot, options: &Options) -> Policy 
 pub(super) fn policy(live: &Snapshot, options: &Options) -> (Policy, Option<u32>) {
     let total = usize::try_from(live.workload.desired_replicas()).unwrap_or(usize::MAX);
     let scaled = |value: IntOrPercent, up| u32::try_from(value.scaled(total, up)).unwrap_or(u32::MAX);
-    let rounds_up = live.workload.rounds_unavailable_up();
+    // What has no such field counts as a Deployment does.
+    let rounds_up = live.workload.reference.kind.spec().max_unavailable.is_some_and(|field| field.rounds_up);
     let (of_owner, literal) = match live.workload.max_unavailable() {
         None => (1, None),
         Some(IntOrPercent::Int(number)) => (number, Some(number)),

@@ -19,12 +19,12 @@ use crate::change::template::TemplateDiff;
 use crate::change::{self, Change, Difference, Direction, TemplateImage, same};
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{ContainerList, Pod};
-use crate::kinds::{CONTROLLER_REVISION_HASH, Revisions};
+use crate::kinds::{self, CONTROLLER_REVISION_HASH, Revisions};
 use crate::plan::live::{Options, Snapshot};
 use crate::state::durable::history::{self, HistoryEntry};
 use crate::state::durable::lock::Lock;
 use crate::state::durable::rollout::{HistoryStep, RevisionRef, Rollout};
-use crate::state::durable::{deployment, revisions, stateful_set, template_of_revision};
+use crate::state::durable::{deployment, revisions, template_of_revision};
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
 
@@ -159,7 +159,7 @@ fn entry_of(record: &UpdateRecord, ended: &str) -> HistoryEntry {
 
 /// Under a partition above every pod no pod may be updated.
 fn partition_is_raised(live: &Snapshot) -> bool {
-    let partition = strategy(live).as_ref().map_or(0, stateful_set::partition_of);
+    let partition = strategy(live).as_ref().map_or(0, kinds::partition_of);
     partition > 0 && partition >= i64::from(live.workload.desired_replicas())
 }
 

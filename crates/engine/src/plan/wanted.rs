@@ -15,7 +15,7 @@ use crate::change::{self, Difference, Direction, FieldChanges, template};
 use crate::k8s::metadata::MetadataMap;
 use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::{Container, ContainerList, Pod};
-use crate::kinds::WorkloadKind;
+use crate::kinds::{self, WorkloadKind};
 use crate::rollout::drain::DrainBy;
 use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
@@ -346,7 +346,7 @@ impl Context<'_> {
     /// Returns how many pods keep the template before; 0 for kinds without a partition.
     pub(super) fn partition(&self) -> i64 {
         let strategy = self.strategy.as_ref().filter(|_| self.live.workload.reference.kind.has_partition());
-        strategy.map_or(0, stateful_set::partition_of)
+        strategy.map_or(0, kinds::partition_of)
     }
 
     /// Returns whether a durable rollout leaves the pod unchanged.
@@ -443,7 +443,6 @@ impl ByPod {
 mod tests {
     use super::*;
     use crate::k8s::metadata::LAST_APPLIED;
-    use crate::kinds;
 
     #[test]
     fn the_notes_in_an_exported_manifest_are_no_change() {

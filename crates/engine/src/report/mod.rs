@@ -117,7 +117,7 @@ pub enum Notice {
         done: usize,
         total: usize,
         pods: Vec<PodKey>,
-        /// Why the workload cannot be read, without which no pod is taken.
+        /// Why it waits, where that is not its pods.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },

@@ -118,8 +118,8 @@ pub(super) fn is_whole(context: TurnContext<'_>, subject: PodContext<'_>, run: &
 
 /// Pods that were abandoned only because of their deadline have timed out.
 pub(super) fn result(pods: &Pods) -> EndResult {
-    let entries = pods.all(PodIndex::Failed).iter().filter_map(|position| pods.run(*position));
-    let mut failures = entries.map(|run| run.steps.abandoned.as_ref().map(|failure| failure.reason.as_str()));
+    let mut failures =
+        pods.runs(PodIndex::Failed).map(|run| run.steps.abandoned.as_ref().map(|failure| failure.reason.as_str()));
     if failures.all(|reason| reason == Some(LATE)) { EndResult::TimedOut } else { EndResult::Failed }
 }
 

@@ -13,19 +13,13 @@ use crate::rollout::drain::is_ready_but_for_our_gate;
 use super::goal::PodGoal;
 use super::observed::TurnContext;
 use super::pod_run::{PodIndex, PodRun, RequestState, Sent};
-use super::protocol::budgets::Allowed;
 use super::protocol::drain;
 use super::state::RunState;
 use super::steps;
 
+/// Why a pod may not go down now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Admission {
-    Go,
-    Wait(WaitReason),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum WaitReason {
+pub(crate) enum WaitReason {
     NotSeen,
     /// The first pod goes alone until it has proven itself.
     Canary,
@@ -78,13 +72,14 @@ impl AdmissionState {
 }
 
 /// Says whether a pod may go down now. It changes nothing: [`super::state::CurrentTurn::ask`] does what the answer needs.
-pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: usize) -> Admission {
-    let found = state.pods.run(position).and_then(|run| Some((run, context.observed.pod(&run.goal.key)?)));
-    let Some((run, pod)) = found else { return Admission::Wait(WaitReason::NotSeen) };
+pub(super) fn may_go_down(context: TurnContext<'_>, state: &RunState, position: usize) -> Result<(), WaitReason> {
+    let (run, pod) = context.found(&state.pods, position).ok_or(WaitReason::NotSeen)?;
     let asks =
         Candidate { context, state, position, goal: &run.goal, pod, standing: AdmissionState::of(Some(pod), run) };
-    let why = asks.canary().or_else(|| asks.place()).or_else(|| asks.unavailable()).or_else(|| asks.budgets());
-    why.map_or(Admission::Go, Admission::Wait)
+    asks.canary()?;
+    asks.place()?;
+    asks.unavailable()?;
+    asks.budgets()
 }
 
 /// Pods that are changed at once where none of them goes down: a failure stops the rollout before many have it.
@@ -122,45 +117,42 @@ impl Candidate<'_> {
 
     /// The first pod goes alone until it has proven itself, unless the user chose not to wait for one. Of several pods
     /// that another run has begun, those that are down go first, one after the other.
-    fn canary(&self) -> Option<WaitReason> {
-        let is_proven = self.state.pods.has_proof() || !self.context.goal.policy().first_goes_alone();
-        if is_proven {
-            return None;
+    fn canary(&self) -> Result<(), WaitReason> {
+        if self.state.pods.has_proof() || !self.context.goal.policy().first_goes_alone() {
+            return Ok(());
         }
-        let goes_first = |(position, standing): (usize, AdmissionState)| match (standing, self.standing) {
-            (AdmissionState::Works, _)
-            | (AdmissionState::Down, AdmissionState::New | AdmissionState::Idle)
-            | (_, AdmissionState::New) => true,
-            (AdmissionState::Down, AdmissionState::Down | AdmissionState::Works) => position < self.position,
-            (
-                AdmissionState::Idle | AdmissionState::New,
-                AdmissionState::Idle | AdmissionState::Down | AdmissionState::Works,
-            ) => false,
+        let goes_first = |(position, other): (usize, AdmissionState)| match other {
+            AdmissionState::Works => true,
+            AdmissionState::Down => {
+                matches!(self.standing, AdmissionState::New | AdmissionState::Idle) || position < self.position
+            }
+            AdmissionState::Idle | AdmissionState::New => self.standing == AdmissionState::New,
         };
-        self.others().any(|other| goes_first(other) && !self.is_abandoned(other.0)).then_some(WaitReason::Canary)
+        let waits = self.others().any(|other| goes_first(other) && !self.is_abandoned(other.0));
+        if waits { Err(WaitReason::Canary) } else { Ok(()) }
     }
 
     /// Whether there is a place for one more; a pod that has one keeps it.
-    fn place(&self) -> Option<WaitReason> {
+    fn place(&self) -> Result<(), WaitReason> {
         if self.standing != AdmissionState::New {
-            return None;
+            return Ok(());
         }
         if self.others().count() >= self.allowed() {
-            return Some(WaitReason::Full);
+            return Err(WaitReason::Full);
         }
         let pauses =
             !self.state.pods.is_taken(self.position) && self.state.pods.pods_until_pause(self.context.goal) == Some(0);
-        pauses.then_some(WaitReason::Pause)
+        if pauses { Err(WaitReason::Pause) } else { Ok(()) }
     }
 
     /// Counts the pods that are down or missing. Pods that only hold a place still run: they give way to this one.
     ///
     /// A pod that is down already is taken at no cost. A pod whose gate this program has turned off is down by our
     /// doing, so it does not get that exception. A pod between two of its containers counts as down since the first.
-    fn unavailable(&self) -> Option<WaitReason> {
+    fn unavailable(&self) -> Result<(), WaitReason> {
         let is_counted = steps::is_begun(self.context.goal, self.goal, self.pod);
         if !self.takes_down() || is_counted || self.is_broken() {
-            return None;
+            return Ok(());
         }
         let give_way = self.giving_way();
         let runs_on = |key: &PodKey| give_way.contains(key) || self.runs_on(key);
@@ -168,24 +160,19 @@ impl Candidate<'_> {
         let others = self.state.pods.down().iter().filter(|key| **key != self.pod.key && !is_up(key)).count();
         let missing = self.context.replicas().saturating_sub(self.state.pods.present().len());
         let down = others + missing;
-        (down >= self.allowed()).then_some(WaitReason::Unavailable { down })
+        if down >= self.allowed() { Err(WaitReason::Unavailable { down }) } else { Ok(()) }
     }
 
     /// PodDisruptionBudgets, where both they and the owner were read lately enough.
-    fn budgets(&self) -> Option<WaitReason> {
-        let is_owner_known = self.state.owner.is_fresh(self.context);
-        let unread = |budgets| (!is_owner_known).then_some(WaitReason::Unread { budgets });
+    fn budgets(&self) -> Result<(), WaitReason> {
         // A pod that is not ready costs a budget nothing.
-        if !self.takes_down() || !self.pod.is_ready() {
-            return unread(false);
+        let costs = self.takes_down() && self.pod.is_ready();
+        if costs {
+            let mut healthy = self.giving_way();
+            healthy.extend(self.between());
+            self.state.budgets.allow(self.context, &self.state.pods, self.pod, &healthy)?;
         }
-        let mut healthy = self.giving_way();
-        healthy.extend(self.between());
-        match self.state.budgets.allow(self.context, &self.state.pods, self.pod, &healthy) {
-            Allowed::Yes => unread(true),
-            Allowed::Unread => Some(WaitReason::Unread { budgets: true }),
-            Allowed::No(why) => Some(WaitReason::DisruptionBudget(why)),
-        }
+        if self.state.owner.is_fresh(self.context) { Ok(()) } else { Err(WaitReason::Unread { budgets: costs }) }
     }
 
     /// The pods that give way to this one: nothing was done yet that takes any of them down, so one of them has to go

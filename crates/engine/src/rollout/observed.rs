@@ -15,6 +15,8 @@ use crate::state::durable::OwnerView;
 
 use super::Now;
 use super::goal::{Goal, PodGoal};
+use super::pod_run::PodRun;
+use super::pods::Pods;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -189,7 +191,13 @@ pub(super) struct PodContext<'a> {
     pub(super) pod: Option<&'a Pod>,
 }
 
-impl TurnContext<'_> {
+impl<'a> TurnContext<'a> {
+    /// Returns a pod of the run that exists.
+    pub(super) fn found<'p>(self, pods: &'p Pods, position: usize) -> Option<(&'p PodRun, &'a Pod)> {
+        let run = pods.run(position)?;
+        Some((run, self.observed.pod(&run.goal.key)?))
+    }
+
     pub(super) fn is_live(self) -> bool {
         *self.observed.watch() == Watch::Live
     }

@@ -65,6 +65,10 @@ impl Pods {
         self.sets.get(&what).unwrap_or(&NONE)
     }
 
+    pub(super) fn runs(&self, what: PodIndex) -> impl Iterator<Item = &PodRun> {
+        self.all(what).iter().filter_map(|position| self.run(*position))
+    }
+
     /// Returns the same positions as a list, so that the caller can change these pods.
     pub(super) fn list(&self, what: PodIndex) -> Vec<usize> {
         let all: Vec<usize> = self.all(what).iter().copied().collect();

@@ -18,7 +18,7 @@ use super::state::RunState;
 pub fn progress(goal: &Goal, observed: &Observed, state: &RunState, now: Now, most: usize) -> Progress {
     let pods = &state.pods;
     let is_in_progress = |run: &&PodRun| run.stage() == Some(Stage::InProgress);
-    let in_progress = || pods.all(PodIndex::InProgress).iter().filter_map(|at| pods.run(*at)).filter(is_in_progress);
+    let in_progress = || pods.runs(PodIndex::InProgress).filter(is_in_progress);
     let shown = in_progress().take(most).filter_map(|run| {
         let wanted = &*run.goal;
         let pod = observed.pod(&wanted.key);

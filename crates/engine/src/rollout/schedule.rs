@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::action::Action;
-use super::admission::{self, Admission, WaitReason};
+use super::admission::{self, WaitReason};
 use super::goal::{Mode, PodGoal};
 use super::observed::Watch;
 use super::patch::{PodPatch, note_patch, resize_patch, step_patch};
@@ -98,10 +98,10 @@ impl CurrentTurn<'_> {
             match self.state.drains.due(self.context(), &self.state.pods, position) {
                 Due::Nothing => {}
                 Due::Restore => self.effects(|state, context| state.drains.restore(context, &state.pods, position)),
-                Due::GateOff(patch) if self.ask(position) == Admission::Go => {
+                Due::GateOff(patch) if self.ask(position).is_ok() => {
                     self.effects(|state, _| state.drains.turn_off(position, patch));
                 }
-                Due::Images if self.ask(position) == Admission::Go => {
+                Due::Images if self.ask(position).is_ok() => {
                     self.send(position);
                 }
                 Due::GateOff(_) | Due::Images => {}
@@ -113,22 +113,22 @@ impl CurrentTurn<'_> {
     /// whose hook has ended well.
     fn advance_steps(&mut self) {
         for position in self.state.pods.list(PodIndex::Next) {
-            let Some(run) = self.state.pods.run(position) else { continue };
-            let Some(pod) = self.observed.pod(&run.goal.key).filter(|_| run.request.may_send(self.now)) else {
+            let Some((run, pod)) = self.context().found(&self.state.pods, position) else { continue };
+            if !run.request.may_send(self.now) {
                 continue;
-            };
+            }
             match self.ask(position) {
-                Admission::Go if self.begin_drain(position) => {}
-                Admission::Go => {
+                Ok(()) if self.begin_drain(position) => {}
+                Ok(()) => {
                     self.send(position);
                 }
                 // Another pod has gone down since: this one waits for its turn again, and its hook runs again before
                 // it.
-                Admission::Wait(WaitReason::Unavailable { .. }) if pod.is_ready() => {
+                Err(WaitReason::Unavailable { .. }) if pod.is_ready() => {
                     self.state.hooks.again(position);
                     self.turn.notices.extend(self.state.pods.wait_again(position, self.now));
                 }
-                Admission::Wait(_) => {}
+                Err(_) => {}
             }
         }
     }
@@ -141,7 +141,7 @@ impl CurrentTurn<'_> {
         while let Some(position) = self.next_candidate(last) {
             last = Some(position);
             self.state.pods.count_visits(1);
-            if self.ask(position) != Admission::Go {
+            if self.ask(position).is_err() {
                 return true;
             }
             // A pod that cannot be sent to now is left; the next visit decides again.
@@ -189,9 +189,8 @@ impl CurrentTurn<'_> {
     }
 
     fn is_quiet_resize(&self, position: usize) -> bool {
-        let Some(goal) = self.state.pods.run(position).map(|run| &run.goal) else { return false };
-        let is_quiet = |pod: &Pod| steps::resizes_next(goal, pod) && !steps::takes_down(goal, pod);
-        self.observed.pod(&goal.key).is_some_and(is_quiet)
+        let found = self.context().found(&self.state.pods, position);
+        found.is_some_and(|(run, pod)| steps::resizes_next(&run.goal, pod) && !steps::takes_down(&run.goal, pod))
     }
 
     /// Sends a resize where one is due, and its note before it; else the images of the next step.
@@ -230,25 +229,25 @@ impl CurrentTurn<'_> {
 
     /// Asks whether a pod may go down now, and does what the answer needs: reads what is not known, reports what
     /// blocks, and stops the clock of a pod that has its place and waits for others.
-    fn ask(&mut self, position: usize) -> Admission {
+    fn ask(&mut self, position: usize) -> Result<(), WaitReason> {
         let context = self.context();
         let admission = admission::may_go_down(context, self.state, position);
         match &admission {
-            Admission::Go => {
-                let goal = self.state.pods.run(position).map(|run| &run.goal);
-                if goal.is_some_and(|goal| goal.restarts() && self.observed.pod(&goal.key).is_some_and(Pod::is_ready)) {
+            Ok(()) => {
+                let found = context.found(&self.state.pods, position);
+                if found.is_some_and(|(run, pod)| run.goal.restarts() && pod.is_ready()) {
                     self.state.budgets.unblock();
                 }
             }
-            Admission::Wait(WaitReason::Unavailable { down }) => self.say_that_the_budget_holds(*down),
-            Admission::Wait(WaitReason::Unread { budgets }) => self.read_for_admission(*budgets),
-            Admission::Wait(WaitReason::DisruptionBudget(why)) => {
+            Err(WaitReason::Unavailable { down }) => self.say_that_the_budget_holds(*down),
+            Err(WaitReason::Unread { budgets }) => self.read_for_admission(*budgets),
+            Err(WaitReason::DisruptionBudget(why)) => {
                 self.state.budgets.block(why, self.now);
                 self.turn.notices.extend(self.state.budgets.say_what_blocks(&self.state.pods, why));
             }
-            Admission::Wait(WaitReason::NotSeen | WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => {}
+            Err(WaitReason::NotSeen | WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => {}
         }
-        self.state.pods.hold(position, admission != Admission::Go, self.now);
+        self.state.pods.hold(position, admission.is_err(), self.now);
         admission
     }
 
@@ -329,17 +328,17 @@ impl CurrentTurn<'_> {
             return Gate::Blocked(why);
         }
         match admission::may_go_down(self.context(), self.state, position) {
-            Admission::Go | Admission::Wait(WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => Gate::Open,
-            Admission::Wait(WaitReason::Unread { budgets }) => {
+            Ok(()) | Err(WaitReason::Canary | WaitReason::Full | WaitReason::Pause) => Gate::Open,
+            Err(WaitReason::Unread { budgets }) => {
                 self.read_for_admission(budgets);
                 self.unread().map_or(Gate::Pending, Gate::Blocked)
             }
-            Admission::Wait(WaitReason::DisruptionBudget(why)) => {
+            Err(WaitReason::DisruptionBudget(why)) => {
                 self.state.budgets.block(&why, self.now);
                 Gate::Blocked(why)
             }
-            Admission::Wait(WaitReason::Unavailable { down }) => Gate::Blocked(self.unavailable(down)),
-            Admission::Wait(WaitReason::NotSeen) => Gate::Blocked("the first pod is not seen".into()),
+            Err(WaitReason::Unavailable { down }) => Gate::Blocked(self.unavailable(down)),
+            Err(WaitReason::NotSeen) => Gate::Blocked("the first pod is not seen".into()),
         }
     }
 

@@ -78,7 +78,7 @@ impl RunState {
             }
             Some(RequestSource::OwnerRead) => self.owner.was_read(&answer, now),
             Some(RequestSource::OwnerWrite) => self.owner.written(answer, now),
-            Some(RequestSource::TakenOver(key)) => self.owner.answer_of_taken_over(&key, answer, now),
+            Some(RequestSource::TakenOver(key)) => self.owner.fencing.answer(&key, answer, now),
             Some(RequestSource::Pulls(asked)) => self.pulls.answer(asked, answer, now),
             Some(RequestSource::Requests(asked)) => self.requests.answer(asked, answer, now),
             Some(RequestSource::Budgets) => self.budgets.answer(&answer, now),

@@ -145,7 +145,7 @@ impl CurrentTurn<'_> {
 
     /// Visits replacement pods and the owner, once the nodes have pulled.
     fn settle(&mut self) {
-        self.effects(|state, context| state.replacements.settle(context, &state.pods));
+        self.effects(|state, context| state.replacements.ready.visit_changed(context, &state.pods));
         if self.state.pulls.is_over() {
             self.advance_owner();
         }
@@ -219,11 +219,10 @@ impl CurrentTurn<'_> {
         let is_due = self.now >= self.state.last_said + Duration::from_secs(SIGN_OF_LIFE_SECONDS);
         if self.turn.notices.is_empty() && is_due {
             let pods = &self.state.pods;
-            let in_progress = pods.all(PodIndex::InProgress).iter().filter_map(|position| pods.run(*position));
             self.turn.notices.push(Notice::StillWaiting {
                 done: pods.all(PodIndex::Done).len(),
                 total: pods.pods_in_rollout(),
-                pods: in_progress.map(|run| run.goal.key.clone()).take(10).collect(),
+                pods: pods.runs(PodIndex::InProgress).map(|run| run.goal.key.clone()).take(10).collect(),
                 why: self.state.owner.trouble().or_else(|| self.state.followed.why()),
             });
         }

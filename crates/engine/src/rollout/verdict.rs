@@ -13,7 +13,7 @@ use crate::value::count::pods_that;
 use super::abandoned;
 use super::action::{Now, SIGN_OF_LIFE_SECONDS, STOP_WITHIN};
 use super::observed::{Observed, TurnContext, Watch};
-use super::pod_run::PodIndex;
+use super::pod_run::{PodIndex, PodRun};
 use super::pods::Pods;
 use super::protocol::owner;
 use super::state::RunState;
@@ -105,8 +105,7 @@ fn never_started(context: TurnContext<'_>, pods: &Pods) -> Option<String> {
     if context.goal.is_followed() {
         return None;
     }
-    let done = pods.all(PodIndex::Done).iter().filter_map(|position| pods.run(*position));
-    let done = done.filter(|run| run.goal.restarts());
+    let done = pods.runs(PodIndex::Done).filter(|run| run.goal.restarts());
     let mut waiting = done.filter(|run| context.observed.pod(&run.goal.key).is_some_and(Pod::is_unstarted));
     let first = &waiting.next()?.goal.key;
     let more = match waiting.count() {
@@ -130,8 +129,7 @@ fn complete(pods: &Pods, result: EndResult) -> EndResult {
 fn fail_as_before(pods: &Pods) -> Option<String> {
     let back = pods.all(PodIndex::FailsAsBefore);
     let first = &pods.run(*back.first()?)?.goal.key.name;
-    let phases = || back.iter().filter_map(|position| pods.run(*position)?.phase.as_ref());
-    if phases().all(UpdatePhase::stays_down) {
+    if pods.runs(PodIndex::FailsAsBefore).filter_map(|run| run.phase.as_ref()).all(UpdatePhase::stays_down) {
         let which = if back.len() == 1 {
             format!("pod {first} stays")
         } else {
@@ -156,7 +154,7 @@ fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
         Watch::Lost(why) => return format!("the pods could not be watched: {why}"),
         Watch::Live => {}
     }
-    if let Some(why) = state.replacements.waits() {
+    if let Some(why) = state.replacements.ready.waits() {
         return why.to_owned();
     }
     if let Some(why) = state.owner.trouble() {
@@ -179,14 +177,13 @@ fn what_blocks(context: TurnContext<'_>, state: &RunState) -> String {
 
 /// The nodes because of which the pods that timed out are not ready.
 fn unready_nodes(observed: &Observed, pods: &Pods) -> Option<String> {
-    let late = pods.all(PodIndex::Late).iter();
-    said_of_nodes(&late.filter_map(|position| observed.pod(&pods.run(*position)?.goal.key)?.unready_node()).collect())
+    let late = pods.runs(PodIndex::Late);
+    said_of_nodes(&late.filter_map(|run| observed.pod(&run.goal.key)?.unready_node()).collect())
 }
 
 /// A container that this rollout does not change, and that keeps one of these pods from being ready.
 fn others_not_ready(observed: &Observed, pods: &Pods, which: PodIndex) -> Option<String> {
-    let of_pod = |position: &usize| {
-        let goal = &pods.run(*position)?.goal;
+    let of_pod = |PodRun { goal, .. }: &PodRun| {
         let pod = observed.pod(&goal.key)?;
         let resizes = |name: &ContainerName| goal.fields.resized().any(|resized| resized == name);
         let other = failure::unready(pod, |name| goal.containers.contains_key(name) || resizes(name))?;
@@ -196,7 +193,7 @@ fn others_not_ready(observed: &Observed, pods: &Pods, which: PodIndex) -> Option
             other.name, goal.key.name
         ))
     };
-    pods.all(which).iter().find_map(of_pod)
+    pods.runs(which).find_map(of_pod)
 }
 
 fn said_of_nodes(nodes: &BTreeSet<&str>) -> Option<String> {

@@ -1,8 +1,6 @@
 //! A container that ends and is started again. Of a crash loop one read shows the end, the wait for the next start, or a moment
 //! in which it runs and is ready.
 
-use std::fmt;
-
 use super::evidence::{Baseline, last_ended};
 use super::record::UpdateRecord;
 use crate::k8s::pod::{ContainerStatus, Pod, Terminated};
@@ -31,16 +29,9 @@ pub fn again(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<R
     (up_seconds < CRASH_LOOP_SECONDS).then_some(RunningAgain { times: baseline.restarts_since(status), up_seconds })
 }
 
-/// The last end of a container that has ended by itself and is started again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LastCrash {
-    restarts: u64,
-    exit_code: i64,
-    seconds_ago: u64,
-}
-
-/// Reads it, the same in whichever moment of a crash loop the container is met.
-pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<LastCrash> {
+/// Says how a container ended last that has ended by itself and is started again, the same in whichever moment of a crash loop
+/// it is met.
+pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<String> {
     let waiting = status.state.waiting.as_ref();
     let is_met = match status.state.running {
         Some(_) => again(pod, status, now).is_some(),
@@ -51,10 +42,10 @@ pub fn ends(pod: &Pod, status: &ContainerStatus, now: Option<&str>) -> Option<La
         return None;
     }
     let seconds = seconds_between(ended.finished_at.as_deref()?, now?)?;
-    (pod.stays_down(&status.name, None).is_none()).then(|| LastCrash {
-        restarts: baseline.restarts_since(status).unwrap_or(u64::try_from(status.restart_count).unwrap_or(0)),
-        exit_code: ended.exit_code,
-        seconds_ago: u64::try_from(seconds).unwrap_or(0),
+    pod.stays_down(&status.name, None).is_none().then(|| {
+        let restarts = baseline.restarts_since(status).or(u64::try_from(status.restart_count).ok()).unwrap_or(0);
+        let restarts = count(usize::try_from(restarts).unwrap_or(usize::MAX), "restart");
+        format!("{restarts}, the last end {} s ago with exit code {}", seconds.max(0), ended.exit_code)
     })
 }
 
@@ -71,14 +62,6 @@ fn may_have_been_stopped(baseline: &Baseline, status: &ContainerStatus, ended: &
             !is_of_it || all < 3
         }
         Baseline::Unknown => true,
-    }
-}
-
-impl fmt::Display for LastCrash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let restarts = usize::try_from(self.restarts).unwrap_or(usize::MAX);
-        let (restarts, exit_code, ago) = (count(restarts, "restart"), self.exit_code, self.seconds_ago);
-        write!(f, "{restarts}, the last end {ago} s ago with exit code {exit_code}")
     }
 }
 
@@ -181,7 +164,7 @@ mod tests {
         ] {
             let pod = pod(&state, &last, 3);
             let found = ends(&pod, &pod.status.container_statuses[0], Some(&at(114)));
-            assert_eq!(found.map(|ends| ends.to_string()), expected, "{what}");
+            assert_eq!(found, expected, "{what}");
         }
         // A resize by another client stops it once, and another image one that had started before.
         for (set, state, restarts, expected) in [

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::kinds::WorkloadKind;
 use crate::state::manager::{KUSTOMIZE_CONTROLLER, is_ours, is_taken_over};
-use crate::value::json_path::{element, join, text};
+use crate::value::json_path::{element, items, join, text};
 
 /// Helm's mark of its release.
 pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
@@ -21,26 +21,26 @@ pub struct FieldManager<'v> {
     pub name: &'v str,
     /// When it wrote last (RFC 3339).
     pub time: &'v str,
-    is_apply: bool,
+    pub is_apply: bool,
     fields: &'v Value,
     template: Option<&'v Value>,
 }
 
 /// Returns the field managers of an object, in the order of their entries.
 pub fn field_managers(object: &Value, kind: WorkloadKind) -> impl Iterator<Item = FieldManager<'_>> {
-    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
     // A pod's `spec` is what others have as their template's.
     let template = if kind.has_template() { kind.template_pointer().replace('/', "/f:") } else { "/f:spec".to_owned() };
-    entries.into_iter().flatten().enumerate().filter(|(_, entry)| text(entry, "/subresource").is_empty()).map(
-        move |(index, entry)| FieldManager {
+    items(object, "/metadata/managedFields")
+        .enumerate()
+        .filter(|(_, entry)| text(entry, "/subresource").is_empty())
+        .map(move |(index, entry)| FieldManager {
             index,
             name: text(entry, "/manager"),
             time: text(entry, "/time"),
             is_apply: text(entry, "/operation") == "Apply",
             fields: entry.get("fieldsV1").unwrap_or(&Value::Null),
             template: entry.get("fieldsV1").and_then(|fields| fields.pointer(&template)),
-        },
-    )
+        })
 }
 
 /// Returns the manager that owns the template by server-side apply.

@@ -80,46 +80,6 @@ impl EndResult {
     ];
 }
 
-/// How `diff` ended: its exit codes are those of `kubectl diff`, not those of [`EndResult`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DiffResult {
-    Same,
-    Different,
-    /// An error, wrong usage among them.
-    Failed,
-    /// The program of `KUBECTL_EXTERNAL_DIFF` failed with this code, which is above 1.
-    Program(u8),
-    Stopped(EndResult),
-}
-
-impl DiffResult {
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Same => 0,
-            Self::Different => 1,
-            Self::Failed => 2,
-            Self::Program(code) => code.max(2),
-            Self::Stopped(result) => result.exit_code(),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ending {
-    /// As every command but `diff`.
-    Command(EndResult),
-    Diff(DiffResult),
-}
-
-impl Ending {
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Command(result) => result.exit_code(),
-            Self::Diff(result) => result.exit_code(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,12 +98,5 @@ mod tests {
             assert_eq!(EndResult::worst(results.clone()), expected, "{results:?}");
         }
         assert!(EndResult::ALL.iter().all(|result| EndResult::FROM_BEST_TO_WORST.contains(result)));
-    }
-
-    #[test]
-    fn diff_ends_as_kubectl_diff_does() {
-        let failed = [DiffResult::Failed, DiffResult::Program(0), DiffResult::Program(3)].map(DiffResult::exit_code);
-        assert_eq!((DiffResult::Same.exit_code(), DiffResult::Different.exit_code(), failed), (0, 1, [2, 2, 3]));
-        assert_eq!(Ending::Diff(DiffResult::Stopped(EndResult::Interrupted)).exit_code(), 130);
     }
 }

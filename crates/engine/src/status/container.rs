@@ -27,27 +27,11 @@ pub struct ContainerReport {
     /// Restarts, image changes included.
     pub restarts: i64,
     /// How the container ended that ran before the present one, or that ran last.
-    pub last_end: Option<LastEnd>,
+    pub last_end: Option<Terminated>,
     /// It runs again after an end that came after the change, and may yet end as it did.
     pub again: Option<RunningAgain>,
     pub condition: Condition,
     pub comparison: Comparison,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastEnd {
-    pub exit_code: i64,
-    /// The runtime's word, such as `OOMKilled`.
-    pub reason: Option<String>,
-    /// RFC 3339.
-    pub at: Option<String>,
-}
-
-impl LastEnd {
-    /// Returns the runtime's reason where it says more than the exit code.
-    pub fn telling_reason(&self) -> Option<&str> {
-        self.reason.as_deref().filter(|reason| failure::tells_more(reason))
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,19 +141,10 @@ pub(super) fn report(
         asked,
         before: record.map(|record| record.from.clone()),
         restarts: status.map_or(0, |status| status.restart_count),
-        last_end: status.and_then(last_end),
+        last_end: status.and_then(evidence::last_ended).cloned(),
         condition: if may_be_of_before { unverified_rewrite(condition) } else { condition },
         comparison,
     }
-}
-
-fn last_end(status: &ContainerStatus) -> Option<LastEnd> {
-    let ended = evidence::last_ended(status)?;
-    Some(LastEnd {
-        exit_code: ended.exit_code,
-        reason: Some(ended.reason.clone()).filter(|reason| !reason.is_empty()),
-        at: ended.finished_at.clone(),
-    })
 }
 
 /// What one read cannot show is known from the rollout that recorded the pod: it ended with every container proven, by

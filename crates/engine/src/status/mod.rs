@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::change::{self, FieldChanges, FieldProgress, Row, same};
 use crate::k8s::names::{ContainerName, PodKey, RolloutId, Uid, WorkloadRef};
 use crate::k8s::pod::{ContainerList, Pod};
-use crate::kinds::{self, HoldsBy, WorkloadKind};
+use crate::kinds::{self, WorkloadKind};
 use crate::plan::{
     AdmittedPod, CurrentRevision, RolloutState, Snapshot, is_held_back, lease_state, lock_of, rollout_state,
 };
@@ -33,7 +33,7 @@ use crate::state::record::{UPDATE_ANNOTATION, UpdateRecord};
 use crate::value::words;
 
 pub use crate::state::again::RunningAgain;
-pub use container::{Comparison, Condition, ContainerReport, LastEnd};
+pub use container::{Comparison, Condition, ContainerReport};
 pub use made::{Rewritten, note_kept, pod_to_create, recorded_as_made, template_patch};
 pub use next_command::{NextAction, NextCommand, only_fails};
 pub use owner::{Drift, OwnerState, waits_for_budgets};
@@ -220,7 +220,8 @@ fn found(live: &Snapshot) -> WorkloadStatus {
         && kinds::is_on_delete(&workload.object)
         && is_held_back(live)
         && pods.iter().any(|pod| pod.older_revision.is_some());
-    let is_paused = workload.reference.kind.holds_by() == HoldsBy::StrategyPaused;
+    let paused = workload.object.pointer("/spec/updateStrategy/paused");
+    let is_paused = paused.and_then(Value::as_bool) == Some(true);
     let held = if is_paused { OwnerState::Paused } else { OwnerState::OnDelete };
     let waits = owner::blocking_budget(live, lock, &theirs, &pods);
     let owner = owner::states(workload, (lock, &theirs), waits_for_delete.then_some(held).into_iter().chain(waits));

@@ -123,6 +123,7 @@ pub(super) fn bring_to_template(live: &Snapshot, pods: &[PodStatus]) -> Option<N
     let is_wanted = !images.is_empty() && !pods.iter().any(is_under_way);
     is_wanted.then(|| NextCommand::new(NextAction::Apply(images), "Bring the pods to the template, in place"))
 }
+
 /// Adds the command that replaces pods with a container that is not started again, whatever its image: a rollout that is
 /// resumed would not start it either.
 pub(super) fn add_replacing(commands: &mut Vec<NextCommand>, pods: &[PodStatus]) {

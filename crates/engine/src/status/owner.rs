@@ -16,6 +16,7 @@ use crate::kinds;
 use crate::plan::{Snapshot, lock_of};
 use crate::state::durable::lock::Lock;
 use crate::value::count::pods_that;
+use crate::value::json_path::{items, text};
 
 /// What an owner's controller is at, by the owner's own words: also of rollouts that are not this program's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,11 +128,12 @@ fn rolling_out(workload: &Workload, pods: &[&Pod]) -> Option<OwnerState> {
 /// Deployments say by `Progressing` that a deadline passed, and they and ReplicaSets by `ReplicaFailure` that pods cannot
 /// be made or deleted, such as for a quota (kube-controller-manager `deployment/progress.go`, `replicaset/replica_set_utils.go`).
 fn stuck(object: &Value) -> impl Iterator<Item = OwnerState> {
-    let conditions = object.pointer("/status/conditions").and_then(Value::as_array).into_iter().flatten();
-    conditions.filter_map(|condition| {
-        let text = |key: &str| condition.get(key).and_then(Value::as_str).unwrap_or_default();
-        let is_stuck = matches!((text("type"), text("status")), ("Progressing", "False") | ("ReplicaFailure", "True"));
-        is_stuck.then(|| OwnerState::Stuck { reason: text("reason").to_owned(), message: mask::text(text("message")) })
+    items(object, "/status/conditions").filter_map(|condition| {
+        let text = |pointer: &str| text(condition, pointer);
+        let is_stuck =
+            matches!((text("/type"), text("/status")), ("Progressing", "False") | ("ReplicaFailure", "True"));
+        is_stuck
+            .then(|| OwnerState::Stuck { reason: text("/reason").to_owned(), message: mask::text(text("/message")) })
     })
 }
 

@@ -1,4 +1,4 @@
-//! Paths into an object, as they are shown: `spec.containers[app].env[A]`; and the text at a path.
+//! Paths into an object, as they are shown: `spec.containers[app].env[A]`; and what is at a path.
 
 use serde_json::Value;
 
@@ -8,6 +8,16 @@ const MAX_PATH_BYTES: usize = 512;
 /// Returns the text at a JSON pointer; empty where there is none.
 pub(crate) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns the number at a JSON pointer; 0 where there is none.
+pub(crate) fn integer(object: &Value, pointer: &str) -> i64 {
+    object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// Returns the elements of the list at a JSON pointer; none where there is no list.
+pub(crate) fn items<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> + Clone + use<'v> {
+    object.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Joins a path and a key; keys with dots or slashes, such as those of labels, are in brackets.

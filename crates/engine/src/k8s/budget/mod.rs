@@ -15,7 +15,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
@@ -29,7 +29,6 @@ use crate::value::selector;
 
 #[derive(Debug, Clone, Copy)]
 pub struct CountedPod<'a> {
-    /// Its labels. If one of them was removed to drain it: with that label.
     pub labels: &'a BTreeMap<String, String>,
     pub ready: bool,
     pub terminating: bool,
@@ -49,21 +48,21 @@ pub struct BudgetLimit {
     /// How many more ready pods that it selects may go down now.
     pub allowed: usize,
     pub why: String,
-    /// The names of the other budgets that select a pod of ours with it. The disruption controller keeps only one of them up
-    /// to date, and evictions of such pods fail.
-    pub overlaps: Vec<String>,
+    /// The first by name of the other budgets that select a pod of ours with it. The disruption controller keeps only one of
+    /// them up to date, and evictions of such pods fail.
+    pub overlap: Option<String>,
     selector: Value,
 }
 
 impl fmt::Display for BudgetLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { budget, allowed, why, overlaps, .. } = self;
+        let Self { budget, allowed, why, overlap, .. } = self;
         match allowed {
             0 => write!(f, "poddisruptionbudget/{budget} allows no pod to be down now: {why}")?,
             1 => write!(f, "poddisruptionbudget/{budget} allows 1 more pod to be down: {why}")?,
             more => write!(f, "poddisruptionbudget/{budget} allows {more} more pods to be down: {why}")?,
         }
-        let Some(other) = overlaps.first().filter(|_| *allowed == 0) else { return Ok(()) };
+        let Some(other) = overlap.as_ref().filter(|_| *allowed == 0) else { return Ok(()) };
         write!(f, "; poddisruptionbudget/{other} selects the same pods, and only one of them is kept up to date")
     }
 }
@@ -83,14 +82,16 @@ pub fn limits(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Ve
         }
         let (allowed, why) = allowed(budget, replicas, &selected);
         let name = text(budget, "/metadata/name").to_owned();
-        Some(BudgetLimit { budget: name, allowed, why, overlaps: Vec::new(), selector: selector.clone() })
+        Some(BudgetLimit { budget: name, allowed, why, overlap: None, selector: selector.clone() })
     };
     let mut limits: Vec<BudgetLimit> = budgets.iter().filter_map(limit).collect();
     let found = limits.clone();
     for limit in &mut limits {
-        let shared = pods.iter().filter(|pod| selector::matches(&limit.selector, pod.labels));
-        let overlaps: BTreeSet<&str> = shared.flat_map(|pod| names(&found, pod.labels)).collect();
-        limit.overlaps = overlaps.into_iter().filter(|name| *name != limit.budget).map(str::to_owned).collect();
+        let overlaps = |other: &&BudgetLimit| {
+            let of_both = |pod: &CountedPod<'_>| limit.selects(pod.labels) && other.selects(pod.labels);
+            other.budget != limit.budget && pods.iter().any(of_both)
+        };
+        limit.overlap = found.iter().filter(overlaps).map(|other| other.budget.clone()).min();
     }
     limits
 }
@@ -126,16 +127,7 @@ pub fn never(budgets: &[Value], replicas: usize, pods: &[CountedPod<'_>]) -> Vec
 /// Returns the budget that keeps one more ready pod with these labels from going down: of several the one that allows
 /// the least. Once a pod is in progress, compute [`limits`] again. A pod that is not ready need not ask.
 pub fn blocking<'l>(limits: &'l [BudgetLimit], labels: &BTreeMap<String, String>) -> Option<&'l BudgetLimit> {
-    covering(limits, labels).find(|limit| limit.allowed == 0)
-}
-
-/// Returns the names of all budgets that select these labels; two or more are a mistake that makes evictions fail.
-pub fn names<'l>(limits: &'l [BudgetLimit], labels: &BTreeMap<String, String>) -> Vec<&'l str> {
-    covering(limits, labels).map(|limit| limit.budget.as_str()).collect()
-}
-
-fn covering<'l>(limits: &'l [BudgetLimit], labels: &BTreeMap<String, String>) -> impl Iterator<Item = &'l BudgetLimit> {
-    limits.iter().filter(move |limit| selector::matches(&limit.selector, labels))
+    limits.iter().find(|limit| limit.allowed == 0 && limit.selects(labels))
 }
 
 const NO_RULE: &str = "it has no minAvailable or maxUnavailable that can be read";

@@ -195,8 +195,8 @@ fn of_several_budgets_the_least_counts_and_a_foreign_one_does_not() {
         with_selector("foreign", 9, json!({"matchLabels": {"app": "api"}})),
     ];
     let limits = limits(&budgets, 3, &pods);
-    assert_eq!(names(&limits, &front), ["everything", "front"]);
-    assert_eq!(names(&limits, &back), ["everything"]);
+    assert_eq!(limits.iter().map(|limit| limit.selects(&front)).collect::<Vec<_>>(), [true, true]);
+    assert_eq!(limits.iter().map(|limit| limit.selects(&back)).collect::<Vec<_>>(), [true, false]);
     assert_eq!(blocking(&limits, &front).map(|limit| limit.budget.as_str()), Some("front"));
     assert_eq!(blocking(&limits, &back), None);
     assert_eq!(

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{ContainerList, ImageSet, ReadinessGate, ResourceHolder, Resources};
 use crate::k8s::names::ContainerName;
+use crate::value::json_path::text;
 
 /// The field manager of the built-in controllers. They create pods and change no image of one, so what they own of a pod's
 /// spec is from its creation, whatever else of the pod they have written since.
@@ -23,9 +24,8 @@ pub(super) fn is_of_creation(manager: &str, time: &str, created: &str) -> bool {
 /// (`skipNonAppliedManager` in apimachinery).
 pub(super) fn is_tracked(managed_fields: &[Value], created: &str) -> bool {
     managed_fields.iter().any(|entry| {
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-        let is_of_spec = text("subresource").is_empty() && entry.pointer("/fieldsV1/f:spec").is_some();
-        is_of_spec && is_of_creation(text("manager"), text("time"), created)
+        let is_of_spec = text(entry, "/subresource").is_empty() && entry.pointer("/fieldsV1/f:spec").is_some();
+        is_of_spec && is_of_creation(text(entry, "/manager"), text(entry, "/time"), created)
     })
 }
 
@@ -35,12 +35,11 @@ pub(super) fn is_tracked(managed_fields: &[Value], created: &str) -> bool {
 pub(super) fn image_set(managed_fields: &[Value]) -> BTreeMap<ContainerName, ImageSet> {
     let mut newest: BTreeMap<ContainerName, ImageSet> = BTreeMap::new();
     for entry in managed_fields {
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-        if !text("subresource").is_empty() {
+        if !text(entry, "/subresource").is_empty() {
             continue;
         }
         for (name, _) in containers_in(entry).filter(|(_, fields)| fields.get("f:image").is_some()) {
-            let set = ImageSet { manager: text("manager").to_owned(), time: text("time").to_owned() };
+            let set = ImageSet { manager: text(entry, "/manager").to_owned(), time: text(entry, "/time").to_owned() };
             if newest.get(&name).is_none_or(|known| known.time <= set.time) {
                 newest.insert(name, set);
             }

@@ -6,7 +6,7 @@ use super::{Course, GROUP, Policy, ROLLING_UPDATE_TYPE, Rules, obstacle};
 use crate::kinds::{KindSpec, daemon_set, is_on_delete};
 use crate::value::json_path::text;
 
-pub(super) const SPEC: KindSpec = KindSpec {
+pub(in crate::kinds) const SPEC: KindSpec = KindSpec {
     group: GROUP,
     version: "v1alpha1",
     singular: "daemonset.apps.kruise.io",

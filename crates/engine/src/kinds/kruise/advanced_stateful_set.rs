@@ -6,7 +6,7 @@ use super::{GROUP, Policy, Rules, pod_waits};
 use crate::kinds::{KindSpec, is_on_delete, stateful_set};
 use crate::value::json_path::text;
 
-pub(super) const SPEC: KindSpec = KindSpec {
+pub(in crate::kinds) const SPEC: KindSpec = KindSpec {
     group: GROUP,
     version: "v1beta1",
     singular: "statefulset.apps.kruise.io",

@@ -10,7 +10,7 @@ use crate::kinds::{
 use crate::value::int_or_percent::IntOrPercent;
 use crate::value::json_path::text;
 
-pub(super) const SPEC: KindSpec = KindSpec {
+pub(in crate::kinds) const SPEC: KindSpec = KindSpec {
     kind: "CloneSet",
     group: GROUP,
     version: "v1alpha1",

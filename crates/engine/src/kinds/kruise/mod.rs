@@ -3,32 +3,51 @@
 //! What rests on a feature gate of OpenKruise is said to be not known, but for `TemplateNoDefaults`: without that one the
 //! webhook fills in the template's defaults.
 
-mod advanced_daemon_set;
-mod advanced_stateful_set;
-mod clone_set;
-mod sidecar_set;
+pub(super) mod advanced_daemon_set;
+pub(super) mod advanced_stateful_set;
+pub(super) mod clone_set;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::KindSpec;
+use super::{KindSpec, OF_APPS, Replicas};
 use crate::value::int_or_percent::IntOrPercent;
-use crate::value::json_path::{element, join, text};
+use crate::value::json_path::{element, items, join, text};
 use crate::value::selector;
-
-pub(super) const CLONE_SET: KindSpec = clone_set::SPEC;
-pub(super) const STATEFUL_SET: KindSpec = advanced_stateful_set::SPEC;
-pub(super) const DAEMON_SET: KindSpec = advanced_daemon_set::SPEC;
-pub(super) const SIDECAR_SET: KindSpec = sidecar_set::SPEC;
-
-pub use sidecar_set::lifts_hold;
 
 const GROUP: &str = "apps.kruise.io";
 /// The readiness gate of pods that OpenKruise changes in place.
 pub const IN_PLACE_UPDATE_READY: &str = "InPlaceUpdateReady";
 const ROLLING_UPDATE_TYPE: &str = "/spec/updateStrategy/rollingUpdate/rollingUpdateType";
+
+/// SidecarSet (`pkg/controller/sidecarset`): it injects containers into pods when they are created, and its controller gives
+/// running pods their new images.
+pub(super) const SIDECAR_SET: KindSpec = KindSpec {
+    kind: "SidecarSet",
+    group: GROUP,
+    version: "v1alpha1",
+    cluster_wide: true,
+    plural: "sidecarsets",
+    singular: "sidecarset",
+    template: "",
+    replicas: Replicas::One,
+    is_fixed: |_| false,
+    has_kubectl_rollout: false,
+    ..OF_APPS
+};
+
+/// Returns the merge patch with which its controller goes on that this field of the update strategy keeps from it.
+pub fn lifts_hold(field: &str) -> String {
+    let value = match field {
+        "paused" => "false",
+        "type" => r#""RollingUpdate""#,
+        "selector" => "null",
+        _ => "0",
+    };
+    format!(r#"{{"spec":{{"updateStrategy":{{"{field}":{value}}}}}}}"#)
+}
 
 /// Compares two states of a workload, both as a server stores them, by the rules of its controller.
 pub type Foresee = fn(before: &Value, after: &Value) -> Foreseen;
@@ -104,9 +123,10 @@ impl Rules {
             Some(_) if changes.is_empty() => obstacles.extend(self.carried_on(before, after)),
             Some(Policy::ReCreate) => obstacles.push(policy(Course::ReplacesPods, self.replaces)),
             Some(policy @ (Policy::InPlaceIfPossible | Policy::InPlaceOnly)) => {
-                obstacles.extend(named(changes.iter().filter_map(|change| change.obstacle(policy)).collect()));
+                let is_only = policy == Policy::InPlaceOnly;
+                obstacles.extend(named(changes.iter().filter_map(|change| change.obstacle(is_only)).collect()));
                 obstacles.extend(changes.iter().filter_map(|change| change.read_by(after)));
-                obstacles.extend(self.surge(after, policy));
+                obstacles.extend(self.surge(after, is_only));
             }
         }
         obstacles.extend((self.more)(before, after, (read, !changes.is_empty())));
@@ -132,17 +152,16 @@ impl Rules {
     }
 
     /// Surplus pods are created from the new template, and as many old ones deleted in the end.
-    fn surge(&self, after: &Value, policy: Policy) -> Option<Obstacle> {
+    fn surge(&self, after: &Value, is_only: bool) -> Option<Obstacle> {
         let given = self.field(after, "maxSurge")?;
         if matches!(IntOrPercent::from_value(given), Ok(IntOrPercent::Int(0) | IntOrPercent::Percent(0))) {
             return None;
         }
         let path = format!("{}.maxSurge", dotted(self.rolling));
-        Some(match policy {
-            Policy::InPlaceOnly => obstacle(path, Course::RefusesChange, "the type InPlaceOnly does not go with it"),
-            Policy::InPlaceIfPossible | Policy::ReCreate | Policy::OnDelete => {
-                obstacle(path, Course::ReplacesPods, "it makes new pods first and then deletes as many old ones")
-            }
+        Some(if is_only {
+            obstacle(path, Course::RefusesChange, "the type InPlaceOnly does not go with it")
+        } else {
+            obstacle(path, Course::ReplacesPods, "it makes new pods first and then deletes as many old ones")
         })
     }
 
@@ -200,7 +219,7 @@ impl Rules {
 fn handlers(object: &Value) -> Option<String> {
     let hook = object.pointer(HOOK)?;
     let labels = hook.get("labelsHandler").and_then(Value::as_object).into_iter().flatten();
-    let finalizers = hook.get("finalizersHandler").and_then(Value::as_array).into_iter().flatten();
+    let finalizers = items(hook, "/finalizersHandler");
     let waits = labels.map(|(label, _)| label.as_str()).chain(finalizers.filter_map(Value::as_str));
     Some(waits.collect::<Vec<_>>().join(", "))
 }
@@ -312,7 +331,7 @@ impl TemplateChange {
     }
 
     /// Why it is not done in place under one of the strategies that change pods in place.
-    fn obstacle(&self, policy: Policy) -> Option<Obstacle> {
+    fn obstacle(&self, is_only: bool) -> Option<Obstacle> {
         let steps: Vec<&str> = self.steps.iter().map(String::as_str).collect();
         let is_replaced = self.was_there && self.is_there;
         match steps.as_slice() {
@@ -324,7 +343,7 @@ impl TemplateChange {
                 "of the template's metadata only labels and annotations are known to change in running pods",
             )),
             ["spec", "containers", _, "resources", "limits" | "requests", "cpu" | "memory"]
-                if is_replaced && policy == Policy::InPlaceIfPossible =>
+                if is_replaced && !is_only =>
             {
                 Some(obstacle(
                     self.path.as_str(),
@@ -332,19 +351,17 @@ impl TemplateChange {
                     "it changes cpu and memory in place only under the feature gate InPlaceWorkloadVerticalScaling, which is off by default, and replaces the pods otherwise",
                 ))
             }
-            _ => Some(match policy {
-                // `ValidateCloneSetUpdate` in `pkg/controller/cloneset/core`.
-                Policy::InPlaceOnly => obstacle(
-                    self.path.as_str(),
-                    Course::RefusesChange,
-                    "the type InPlaceOnly lets nothing of the template's spec change but images of containers",
-                ),
-                Policy::InPlaceIfPossible | Policy::ReCreate | Policy::OnDelete => obstacle(
-                    self.path.as_str(),
-                    Course::ReplacesPods,
-                    "it changes only images of containers, labels and annotations in place",
-                ),
-            }),
+            // `ValidateCloneSetUpdate` in `pkg/controller/cloneset/core`.
+            _ if is_only => Some(obstacle(
+                self.path.as_str(),
+                Course::RefusesChange,
+                "the type InPlaceOnly lets nothing of the template's spec change but images of containers",
+            )),
+            _ => Some(obstacle(
+                self.path.as_str(),
+                Course::ReplacesPods,
+                "it changes only images of containers, labels and annotations in place",
+            )),
         }
     }
 
@@ -353,8 +370,7 @@ impl TemplateChange {
         let [_, map, key] = self.steps.as_slice() else { return None };
         let field = format!("metadata.{map}['{key}']");
         let reads = |container: &&Value| {
-            let env = container.get("env").and_then(Value::as_array).into_iter().flatten();
-            env.into_iter().any(|variable| text(variable, "/valueFrom/fieldRef/fieldPath") == field)
+            items(container, "/env").any(|variable| text(variable, "/valueFrom/fieldRef/fieldPath") == field)
         };
         let containers = after.pointer("/spec/template/spec/containers").and_then(Value::as_array);
         let reader = containers.into_iter().flatten().filter(|_| self.is_there).find(reads)?;

@@ -22,7 +22,6 @@ use crate::plan::resize::{Resized, sized_at_start};
 use crate::plan::wanted::template_containers;
 use crate::plan::warnings::{in_series, of_a_restart, of_the_reference};
 use crate::plan::{ContainerPlan, Effect, ImageChange};
-use crate::state::durable::stateful_set;
 use crate::value::image::ImageReference;
 
 pub(super) struct Unasked<'a> {
@@ -145,7 +144,7 @@ impl Unasked<'_> {
     fn below_partition(&self) -> Vec<Warning> {
         let strategy = self.workload.object.pointer("/spec/updateStrategy");
         let strategy = strategy.filter(|_| self.workload.reference.kind.has_partition());
-        let partition = strategy.map_or(0, stateful_set::partition_of);
+        let partition = strategy.map_or(0, kinds::partition_of);
         let replicas = self.workload.desired_replicas();
         let pods = usize::try_from(partition.min(i64::from(replicas))).unwrap_or(0);
         if self.options.pods_only || pods == 0 {

@@ -11,6 +11,7 @@ use crate::change::reason::Warning;
 use crate::change::{FieldChanges, ResourceField};
 use crate::k8s::names::ContainerName;
 use crate::k8s::pod::{Container, ContainerList, Pod};
+use crate::value::json_path::items;
 use crate::value::quantity::Quantity;
 
 pub(super) struct Resized<'a> {
@@ -129,7 +130,7 @@ fn signs(container: &Value, name: &str, field: ResourceField) -> Vec<String> {
         let words = container.get(list).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         signs.extend(words.flat_map(|words| flags(words, field)));
     }
-    for variable in container.get("env").and_then(Value::as_array).into_iter().flatten() {
+    for variable in items(container, "/env") {
         let text = |pointer: &str| variable.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (variable, value) = (text("/name"), text("/value"));
         let (map, resource) = field.parts();

@@ -11,7 +11,7 @@ use crate::k8s::pod::Pod;
 use crate::kinds::differing;
 use crate::plan::{Effect, ImageChange, PodPlan, PodVerdict};
 use crate::state::evidence::{Baseline, Proof, one_look};
-use crate::value::json_path::{element, text};
+use crate::value::json_path::{element, items, text};
 use crate::value::selector;
 
 /// The SidecarSets whose containers were injected into a pod, separated by commas.
@@ -107,7 +107,7 @@ fn is_updated(set: &Value, pod: &Pod) -> Option<bool> {
 
 /// Returns the containers that a SidecarSet injects for a pod's whole life.
 pub(super) fn sidecars(set: &Value) -> impl Iterator<Item = &Value> {
-    set.pointer("/spec/containers").and_then(Value::as_array).into_iter().flatten()
+    items(set, "/spec/containers")
 }
 
 pub(super) fn is_hot(sidecar: &Value) -> bool {

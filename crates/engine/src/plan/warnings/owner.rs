@@ -16,7 +16,7 @@ use crate::plan::live::Snapshot;
 use crate::plan::{ContainerPlan, ImageChange, PodPlan};
 use crate::state::field_managers::{FieldManager, RELEASE_NAME, applier, foreign};
 use crate::state::manager::{forces_conflicts, is_ours};
-use crate::value::json_path::text;
+use crate::value::json_path::{items, text};
 
 impl Warnings<'_> {
     pub(super) fn of_the_owner(&mut self) {
@@ -126,12 +126,10 @@ pub fn manager(workload: &Workload, images: Vec<String>) -> Option<Warning> {
     None
 }
 
-fn managed_fields(object: &Value) -> impl Iterator<Item = &Value> {
-    object.pointer("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten()
-}
-
 fn is_written_by(object: &Value, manager: &str) -> bool {
-    managed_fields(object).filter_map(|entry| entry.get("manager")?.as_str()).any(|known| known.starts_with(manager))
+    items(object, "/metadata/managedFields")
+        .filter_map(|entry| entry.get("manager")?.as_str())
+        .any(|known| known.starts_with(manager))
 }
 
 /// A HorizontalPodAutoscaler that may really scale the workload: its bounds leave room.
@@ -172,6 +170,6 @@ fn apply_manager(live: &Snapshot, container: &ContainerName, list: &str) -> Opti
                 .and_then(|containers| containers.get(&key)?.get("f:image"))
                 .is_some()
     };
-    let entry = managed_fields(&live.workload.object).find(owns)?;
+    let entry = items(&live.workload.object, "/metadata/managedFields").find(owns)?;
     entry.get("manager").and_then(Value::as_str).map(str::to_owned)
 }

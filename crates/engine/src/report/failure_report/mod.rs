@@ -130,9 +130,6 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
         let late = || end.containers.iter().map(|end| &end.container).find(unready).filter(|_| is_late);
         return failure.container.as_ref().or_else(late).cloned();
     }
-    if let UpdatePhase::Conflict { container, .. } = &end.phase {
-        return Some(container.clone());
-    }
     let late = end.phase.late();
     let is_late = |name: &&ContainerName| late.is_empty() || late.contains(name);
     let mut names = end.containers.iter().map(|end| &end.container).filter(is_late);
@@ -147,17 +144,16 @@ pub fn container_of(end: &PodEnd, pod: &Pod) -> Option<ContainerName> {
 pub fn wanted_log(pod: &Pod, name: &ContainerName) -> Option<Instance> {
     let status = pod.status_of(name)?;
     let baseline = Baseline::of(pod, name);
-    let is_new = |id: Option<&str>, started: Option<&str>| baseline.is_newer(id, started) != Some(false);
-    let ran = |ended: &&Terminated| {
+    let ran = |ended: &Terminated| {
         let started = !matches!(ended.reason.as_str(), "StartError" | "ContainerCannotRun");
-        started && is_new(ended.container_id.as_deref(), ended.started_at.as_deref())
+        started && is_new(&baseline, ended)
     };
-    let running = status.state.running.as_ref();
-    if status.state.terminated.as_ref().is_some_and(|ended| ran(&ended)) {
+    let runs = |started: Option<&str>| baseline.is_newer(status.container_id.as_deref(), started) != Some(false);
+    if status.state.terminated.as_ref().is_some_and(ran) {
         Some(Instance::Current)
-    } else if status.last_state.terminated.as_ref().is_some_and(|ended| ran(&ended)) {
+    } else if status.last_state.terminated.as_ref().is_some_and(ran) {
         Some(Instance::Previous)
-    } else if running.is_some_and(|it| is_new(status.container_id.as_deref(), it.started_at.as_deref())) {
+    } else if status.state.running.as_ref().is_some_and(|running| runs(running.started_at.as_deref())) {
         Some(Instance::Current)
     } else {
         None
@@ -172,31 +168,28 @@ impl FailedPod {
             (None, UpdatePhase::Failing(failure)) => failure.container.clone(),
             (None, _) => None,
         };
-        let status = pod.as_ref().zip(container.as_ref()).and_then(|(pod, name)| pod.container_status(name));
-        let status = status.map(|(_, _, status)| status);
-        let ended = status.and_then(|status| last_ended(status, pod.as_ref(), container.as_ref()));
+        let known = pod.as_ref().zip(container.as_ref());
+        let status = known.and_then(|(pod, name)| pod.status_of(name));
+        let compared = known.and_then(|(pod, name)| Some((pod.status_of(name)?, Baseline::of(pod, name))));
+        let ended = compared.as_ref().and_then(|(status, baseline)| last_ended(status, baseline));
         let (reason, message, exit_code) = why(end, status, pod.as_ref());
-        let of_container = pod.as_ref().zip(container.as_ref()).and_then(|(pod, name)| pod.container(name));
+        let set_at = known.and_then(|(pod, name)| UpdateRecord::set_at(pod, name));
         let of_it = match &container {
-            Some(container) => {
-                let set_at = pod.as_ref().and_then(|pod| UpdateRecord::set_at(pod, container));
-                events::of_update(events, container, set_at.as_deref())
-            }
+            Some(container) => events::of_update(events, container, set_at.as_deref()),
             None => events,
         };
-        let baseline = status.and_then(|status| pod.as_ref().map(|pod| Baseline::of(pod, &status.name)));
         let skipped = time_line.len().saturating_sub(MOST_MOMENTS);
         Self {
             pod: end.pod.clone(),
             node: pod.as_ref().map(|pod| pod.spec.node_name.clone()).filter(|node| !node.is_empty()),
-            image: of_container.map(|(_, _, container)| container.image.clone()),
+            image: known.and_then(|(pod, name)| pod.spec_of(name)).map(|container| container.image.clone()),
             reason,
             message: mask::text(&message),
             exit_code: exit_code.or(ended.map(|ended| ended.exit_code)),
             signal: ended.and_then(|ended| ended.signal).filter(|signal| *signal != 0),
             restarts: status.map(|status| status.restart_count),
-            restarts_since_update: status.zip(baseline.as_ref()).and_then(|(status, of)| of.restarts_since(status)),
-            failed_before: baseline.as_ref().and_then(Baseline::failed_before).map(str::to_owned),
+            restarts_since_update: compared.as_ref().and_then(|(status, baseline)| baseline.restarts_since(status)),
+            failed_before: compared.as_ref().and_then(|(_, baseline)| baseline.failed_before()).map(str::to_owned),
             log: log.map(|(instance, text)| Log { instance, lines: last_lines(&text) }),
             events: events::newest(of_it, MOST_EVENTS)
                 .into_iter()
@@ -209,18 +202,15 @@ impl FailedPod {
     }
 }
 
+/// Whether a container that ended may be of the new image.
+fn is_new(baseline: &Baseline, ended: &Terminated) -> bool {
+    baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
+}
+
 /// The container of the new image that ended last.
-fn last_ended<'s>(
-    status: &'s ContainerStatus,
-    pod: Option<&Pod>,
-    name: Option<&ContainerName>,
-) -> Option<&'s Terminated> {
-    let baseline = pod.zip(name).map_or(Baseline::Unknown, |(pod, name)| Baseline::of(pod, name));
-    let is_new = |ended: &&Terminated| {
-        baseline.is_newer(ended.container_id.as_deref(), ended.started_at.as_deref()) != Some(false)
-    };
+fn last_ended<'s>(status: &'s ContainerStatus, baseline: &Baseline) -> Option<&'s Terminated> {
     let ended = [status.state.terminated.as_ref(), status.last_state.terminated.as_ref()];
-    ended.into_iter().flatten().find(is_new)
+    ended.into_iter().flatten().find(|ended| is_new(baseline, ended))
 }
 
 fn why(end: &PodEnd, status: Option<&ContainerStatus>, pod: Option<&Pod>) -> (String, String, Option<i64>) {

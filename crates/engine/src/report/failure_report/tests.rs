@@ -82,6 +82,10 @@ fn pods_that_failed_are_reported_and_late_ones_after_a_deadline() {
     {
         assert_eq!(failing(&outcome(result, pods())).0.len(), expected, "{result:?}");
     }
+    let conflict = || end("a", UpdatePhase::Conflict { container: "side".into(), image: "a:3".into() });
+    for result in [EndResult::Failed, EndResult::TimedOut] {
+        assert!(failing(&outcome(result, vec![conflict()])).0.is_empty(), "another client set its image: {result:?}");
+    }
     let many = outcome(EndResult::Failed, vec![end("a", crash()); 7]);
     assert_eq!((failing(&many).0.len(), failing(&many).1), (MOST_PODS, 2));
 }

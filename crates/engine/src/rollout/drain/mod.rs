@@ -23,12 +23,10 @@ use crate::k8s::metadata::MetadataMap;
 use crate::k8s::names::Uid;
 use crate::k8s::pod::Pod;
 use crate::state::record::{Drained, DrainedLabel, UpdateRecord};
-use crate::value::json_path::text;
+use crate::value::json_path::{items, text};
 use crate::value::{selector, words};
 
-pub use gate::{
-    GATE_MESSAGE, GATE_REASON, GateRefusal, GateState, RefusedGate, is_down_by_our_gate, is_ready_but_for_our_gate,
-};
+pub use gate::{GATE_MESSAGE, GATE_REASON, GateState, RefusedGate, is_down_by_our_gate, is_ready_but_for_our_gate};
 
 /// Seconds between a pod's being out of its Services and its restart, unless set otherwise: proxies and clients follow
 /// the EndpointSlices a moment later, and connections on their way still arrive.
@@ -71,31 +69,10 @@ pub struct DrainGoal {
 /// Why a pod cannot be taken out of its Services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotDrainable {
-    /// The labels that all its Services select on, each needed elsewhere; empty where there is no such label.
-    pub labels: Vec<NeededLabel>,
+    /// A clause for each label that all its Services select on: what else needs it. Empty where there is no such label.
+    pub labels: Vec<String>,
     /// Its readiness gates: each is left alone.
     pub gates: Vec<RefusedGate>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NeededLabel {
-    pub key: String,
-    pub need: Need,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Need {
-    /// A controller of Kubernetes writes or reads it.
-    Reserved,
-    /// The owner's selector: without it the pod is orphaned at once, and replaced.
-    Owner,
-    /// A PodDisruptionBudget's selector: the budget would count the pod wrongly.
-    Budget(String),
-    /// Somebody else's selector, as `kind/name`.
-    Selected(String),
-    Changes,
-    /// A container reads it into its environment when it is made.
-    Environment(String),
 }
 
 /// Who else selects on the labels of a workload's pods.
@@ -130,7 +107,7 @@ pub fn drain(pod: &Pod, services: &[Value], surroundings: &LabelUsers<'_>) -> Dr
                 let label = DrainedLabel { key: key.to_owned(), value: value.clone() };
                 return Drain::Drainable(DrainGoal { by: Drained::Label(label), services: names() });
             }
-            Some(need) => needed.push(NeededLabel { key: key.to_owned(), need }),
+            Some(need) => needed.push(need),
         }
     }
     match gate::usable(pod, &selecting, surroundings.status_denied) {
@@ -185,8 +162,7 @@ pub fn serving_in<'s>(slices: &[Value], services: &'s [String], pod: &Uid) -> BT
 }
 
 fn lists(slice: &Value, pod: &Uid) -> bool {
-    let endpoints = slice.get("endpoints").and_then(Value::as_array).into_iter().flatten();
-    endpoints.into_iter().any(|endpoint| {
+    items(slice, "/endpoints").any(|endpoint| {
         let target = endpoint.pointer("/targetRef/uid").and_then(Value::as_str);
         let condition = |name: &str| endpoint.get("conditions")?.get(name)?.as_bool();
         let ready = condition("ready").unwrap_or(true);
@@ -199,25 +175,24 @@ fn keys(service: &Value) -> BTreeSet<&str> {
     selector.map(|(key, _)| key.as_str()).collect()
 }
 
-fn need(pod: &Pod, key: &str, surroundings: &LabelUsers<'_>) -> Option<Need> {
-    if MetadataMap::Labels.is_reserved(key) {
-        return Some(Need::Reserved);
-    }
-    if surroundings.owner.iter().any(|selected| selector::keys(selected).contains(key)) {
-        return Some(Need::Owner);
-    }
-    if let Some(budget) = surroundings.budgets.iter().find(|budget| is_selecting(budget, pod, key)) {
-        return Some(Need::Budget(text(budget, "/metadata/name").to_owned()));
-    }
-    if let Some(other) = surroundings.others.iter().find(|other| is_selecting(other, pod, key)) {
-        let kind = text(other, "/kind").to_lowercase();
-        return Some(Need::Selected(format!("{kind}/{}", text(other, "/metadata/name"))));
-    }
-    if surroundings.changes.labels.contains_key(key) {
-        return Some(Need::Changes);
-    }
-    let reader = pod.all_containers().find(|(_, container)| MetadataMap::Labels.is_read_by(key, container))?;
-    Some(Need::Environment(reader.1.name.to_string()))
+/// What else needs a label of a pod; `None` where it can be removed for a while.
+fn need(pod: &Pod, key: &str, users: &LabelUsers<'_>) -> Option<String> {
+    let selecting = |object: &&Value| is_selecting(object, pod, key);
+    let why = if MetadataMap::Labels.is_reserved(key) {
+        "belongs to a controller of Kubernetes".to_owned()
+    } else if users.owner.iter().any(|selected| selector::keys(selected).contains(key)) {
+        "is in the owner's selector, which would replace the pod".to_owned()
+    } else if let Some(budget) = users.budgets.iter().find(selecting) {
+        format!("is in the selector of poddisruptionbudget/{}", text(budget, "/metadata/name"))
+    } else if let Some(other) = users.others.iter().find(selecting) {
+        format!("is in the selector of {}/{}", text(other, "/kind").to_lowercase(), text(other, "/metadata/name"))
+    } else if users.changes.labels.contains_key(key) {
+        "is changed by the rollout itself".to_owned()
+    } else {
+        let (_, reader) = pod.all_containers().find(|(_, one)| MetadataMap::Labels.is_read_by(key, one))?;
+        format!("is read by the environment of container {}", reader.name)
+    };
+    Some(format!("label {key} {why}"))
 }
 
 /// Whether an object's selector uses the key and selects the pod, with or without the label.
@@ -232,7 +207,7 @@ fn is_selecting(object: &Value, pod: &Pod, key: &str) -> bool {
 
 impl fmt::Display for NotDrainable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut clauses: Vec<String> = self.labels.iter().map(NeededLabel::to_string).collect();
+        let mut clauses = self.labels.clone();
         if clauses.is_empty() {
             clauses.push("no label is in the selectors of all of them".into());
         }
@@ -241,26 +216,10 @@ impl fmt::Display for NotDrainable {
     }
 }
 
-impl fmt::Display for NeededLabel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = &self.key;
-        match &self.need {
-            Need::Reserved => write!(f, "label {key} belongs to a controller of Kubernetes"),
-            Need::Owner => write!(f, "label {key} is in the owner's selector, which would replace the pod"),
-            Need::Budget(budget) => write!(f, "label {key} is in the selector of poddisruptionbudget/{budget}"),
-            Need::Selected(object) => write!(f, "label {key} is in the selector of {object}"),
-            Need::Changes => write!(f, "label {key} is changed by the rollout itself"),
-            Need::Environment(container) => {
-                write!(f, "label {key} is read by the environment of container {container}")
-            }
-        }
-    }
-}
-
 impl NotDrainable {
     /// Whether it would be drained, if the caller were permitted to.
     pub fn is_forbidden(&self) -> bool {
-        self.gates.iter().any(|gate| matches!(gate.why, GateRefusal::NotPermitted(_)))
+        self.gates.iter().any(|gate| matches!(gate, RefusedGate::NotPermitted { .. }))
     }
 
     /// Says how to make it possible.

@@ -81,15 +81,13 @@ pub fn pull_pod(id: &RolloutId, workload: &WorkloadRef, pull: &Pull, active_dead
         },
         "containers": containers.collect::<Vec<_>>(),
     });
-    if let Some(spec) = spec.as_object_mut() {
-        // Without a list of its own the pod gets the ServiceAccount's, as the pod that changes did when it was created.
-        let secrets: Vec<Value> = pull.secrets.iter().map(|name| json!({ "name": name })).collect();
-        if !secrets.is_empty() {
-            spec.insert("imagePullSecrets".into(), secrets.into());
-        }
-        if !pull.service_account.is_empty() {
-            spec.insert("serviceAccountName".into(), pull.service_account.as_str().into());
-        }
+    // Without a list of its own the pod gets the ServiceAccount's, as the pod that changes did when it was created.
+    let secrets: Vec<Value> = pull.secrets.iter().map(|name| json!({ "name": name })).collect();
+    if !secrets.is_empty() {
+        spec["imagePullSecrets"] = secrets.into();
+    }
+    if !pull.service_account.is_empty() {
+        spec["serviceAccountName"] = pull.service_account.as_str().into();
     }
     json!({
         "apiVersion": PODS.spec().api_version(),
@@ -137,9 +135,8 @@ fn container(index: usize, image: &ImagePull, asks: PullAsks) -> Value {
         "command": [NO_COMMAND],
         "securityContext": {"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
     });
-    let mut optional = Map::new();
     if !image.policy.is_empty() {
-        optional.insert("imagePullPolicy".into(), image.policy.as_str().into());
+        container["imagePullPolicy"] = image.policy.as_str().into();
     }
     let amounts = match asks {
         PullAsks::Little => Some(LITTLE),
@@ -147,11 +144,8 @@ fn container(index: usize, image: &ImagePull, asks: PullAsks) -> Value {
         PullAsks::Enough => Some(ENOUGH),
     };
     if let Some((cpu, memory)) = amounts {
-        let resources = json!({"cpu": cpu, "memory": memory});
-        optional.insert("resources".into(), json!({"requests": resources, "limits": resources}));
-    }
-    if let Some(container) = container.as_object_mut() {
-        container.extend(optional);
+        let asked = json!({"cpu": cpu, "memory": memory});
+        container["resources"] = json!({"requests": asked, "limits": asked});
     }
     container
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::k8s::pod::Pod;
 use crate::rollout::patch::NewImage;
 use crate::value::image::{ImageReference, same_image};
-use crate::value::json_path::text;
+use crate::value::json_path::{items, text};
 use crate::value::{is_default, words};
 
 pub use body::{
@@ -52,7 +52,7 @@ pub struct NodeImages {
 
 impl NodeImages {
     pub fn of(node: &Value) -> Self {
-        let list = |pointer: &str| node.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+        let list = |pointer: &str| items(node, pointer);
         let is_ready = |condition: &Value| text(condition, "/type") == "Ready" && text(condition, "/status") == "True";
         let names = list("/status/images")
             .filter_map(|image| image.get("names")?.as_array())

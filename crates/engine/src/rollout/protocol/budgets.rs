@@ -11,6 +11,7 @@ use crate::k8s::budget::{BudgetLimit, CountedPod, blocking, limits};
 use crate::k8s::names::PodKey;
 use crate::k8s::pod::Pod;
 use crate::report::Notice;
+use crate::rollout::admission::WaitReason;
 use crate::rollout::observed::TurnContext;
 use crate::rollout::pod_run::PodIndex;
 use crate::rollout::pods::Pods;
@@ -30,14 +31,6 @@ pub(crate) struct Budgets {
     said: Option<String>,
     /// Why the caller is not allowed to read them: outer `Some` for good, inner `Some` until it is reported.
     forbidden: Option<Option<String>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Allowed {
-    Yes,
-    Unread,
-    /// The budget that forbids it, and why, in words.
-    No(String),
 }
 
 impl Budgets {
@@ -61,22 +54,22 @@ impl Budgets {
         !looks_again && self.read.fresh(FRESH + 2 * self.read.took(), now)
     }
 
-    /// Pods that give way to it do not count as down.
+    /// Says whether they let one more pod go down; pods that give way to it do not count as down.
     pub(crate) fn allow(
         &self,
         context: TurnContext<'_>,
         pods: &Pods,
         asked: &Pod,
         give_way: &BTreeSet<PodKey>,
-    ) -> Allowed {
+    ) -> Result<(), WaitReason> {
         if !context.goal.policy().respects_budgets || self.forbidden.is_some() {
-            return Allowed::Yes;
+            return Ok(());
         }
         let Some(budgets) = context.observed.budgets.as_ref().filter(|_| self.is_fresh(context.now)) else {
-            return Allowed::Unread;
+            return Err(WaitReason::Unread { budgets: true });
         };
         if budgets.is_empty() {
-            return Allowed::Yes;
+            return Ok(());
         }
         let present = pods.present().iter().filter_map(|key| context.observed.pod(key));
         let leaving = context.observed.pods().filter(|pod| pod.terminating && pods.is_owners(context, pod));
@@ -92,7 +85,7 @@ impl Budgets {
         let counted: Vec<CountedPod<'_>> = ours.chain(released.map(|pod| CountedPod::of(pod, true))).collect();
         let limits = limits(budgets, context.replicas(), &counted);
         let limit = blocking(&limits, &asked.labels).map(BudgetLimit::to_string);
-        limit.map_or(Allowed::Yes, Allowed::No)
+        limit.map_or(Ok(()), |why| Err(WaitReason::DisruptionBudget(why)))
     }
 
     /// Notes which budget blocks. The back-off counts from the first pod that is blocked; the next ones do not prolong it.

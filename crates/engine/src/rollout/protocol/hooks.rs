@@ -126,8 +126,7 @@ impl HookRuns {
 
     /// Starts the hook before a pod whose turn has come; `None` where there is none to be run first.
     pub(crate) fn begin(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Option<Effects> {
-        let run = pods.run(position)?;
-        let pod = context.observed.pod(&run.goal.key)?;
+        let (run, pod) = context.found(pods, position)?;
         let is_wanted = context.goal.hooks.before_pod.is_some()
             && self.of(position).before == State::NotRun
             && !run.request.patched
@@ -139,9 +138,10 @@ impl HookRuns {
     pub(crate) fn advance(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         for position in pods.list(PodIndex::Hooked) {
-            let Some(run) = pods.run(position) else { continue };
-            let is_after = run.phase == Some(UpdatePhase::Hook { hook: HookPhase::After });
-            let Some(pod) = context.observed.pod(&run.goal.key).filter(|_| is_after) else { continue };
+            let Some((run, pod)) = context.found(pods, position) else { continue };
+            if run.phase != Some(UpdatePhase::Hook { hook: HookPhase::After }) {
+                continue;
+            }
             match self.of(position).after {
                 State::NotRun => {
                     effects.extend(self.ask(context, pods, position, HookPhase::After).unwrap_or_default());
@@ -161,14 +161,13 @@ impl HookRuns {
     }
 
     fn ask(&mut self, context: TurnContext<'_>, pods: &Pods, position: usize, hook: HookPhase) -> Option<Effects> {
-        let goal = pods.run(position)?.goal.clone();
-        let pod = context.observed.pod(&goal.key)?;
+        let (PodRun { goal, .. }, pod) = context.found(pods, position)?;
         let run = HookRun {
             phase: hook,
             pod: goal.key.clone(),
             node: pod.spec.node_name.clone(),
             workload: context.goal.workload.clone(),
-            containers: context.goal.steps_of(&goal).concat().into_iter().cloned().collect(),
+            containers: context.goal.steps_of(goal).concat().into_iter().cloned().collect(),
         };
         *self.state(position, hook) = State::Runs;
         let mut effects = Effects::default();

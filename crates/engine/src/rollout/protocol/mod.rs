@@ -1,6 +1,5 @@
-//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, gets the context and the
-//! pods, and returns what is to be done, reported and kept; none changes the pods itself. Its `next_visit` says when it has to be
-//! visited again.
+//! The protocols of a rollout with others: each has a state of its own that no other protocol sees, and returns what is to be
+//! done, reported and kept; none changes the pods itself. Its `next_visit` says when it has to be visited again.
 
 pub(super) mod budgets;
 pub(super) mod drain;

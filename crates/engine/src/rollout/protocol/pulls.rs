@@ -205,14 +205,9 @@ impl Pulls {
 pub fn create_pull_pod(goal: &Goal, pull: &Pull) -> ObjectWrite {
     let deadline = u32::try_from(goal.policy().timeout().as_secs()).unwrap_or(300).saturating_add(60);
     let mut pod = pull_pod(goal.id(), &goal.workload, pull, deadline);
-    if let Some(labels) = pod.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
-        labels.insert(WORKLOAD_LABEL.into(), workload_label(&goal.workload).into());
-    }
-    let process = goal.lock.lease.as_ref().and_then(|lease| serde_json::to_string(&lease.process).ok());
-    if let Some((annotations, process)) =
-        pod.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut).zip(process)
-    {
-        annotations.insert(PROCESS_ANNOTATION.into(), process.into());
+    pod["metadata"]["labels"][WORKLOAD_LABEL] = workload_label(&goal.workload).into();
+    if let Some(process) = goal.lock.process_text() {
+        pod["metadata"]["annotations"][PROCESS_ANNOTATION] = process.into();
     }
     ObjectWrite::Create { kind: POD, namespace: goal.workload.namespace.clone(), object: pod }
 }

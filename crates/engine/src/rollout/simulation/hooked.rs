@@ -71,7 +71,7 @@ impl Simulation {
             return;
         }
         if let Some(hook) = self.hooks.running.remove(&id)
-            && end.is_success()
+            && end.failure(hook.1).is_none()
         {
             self.hooks.passed_last.insert(hook.clone(), self.now);
             self.hooks.passed.insert(hook);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::history::{self, HISTORY_POINTER};
 use super::lock::{CHANGE_CAUSE, Lock, ROLLOUT_ANNOTATION};
-use super::objects::{Guarded, ObjectKey, ObjectKind, ObjectWrite, StepName, version_of};
+use super::objects::{Guarded, ObjectKind, ObjectWrite, StepName};
 use super::owner::{Owner, has_own_lock, is_observed, is_template_set};
 use super::rollout::{HistoryStep, RevisionRef};
 use super::step::{
@@ -320,7 +320,7 @@ fn lock_of_older_set(owner: &Owner<'_>) -> Option<ObjectWrite> {
 /// The outgoing template is in the ReplicaSet that has the pods: it is kept in no other.
 fn drop_kept(owner: &Owner<'_>) -> Option<ObjectWrite> {
     if let Some(made) = made_set(owner).filter(|set| is_empty(set)) {
-        return Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, made), version: version_of(made) });
+        return Some(ObjectWrite::delete(REPLICA_SET, made));
     }
     let lock = owner.lock()?;
     let HistoryStep::Swap(RevisionRef { revision, .. }) = &lock.rollout.history else { return None };
@@ -447,35 +447,20 @@ fn drop_leftover(owner: &Owner<'_>) -> Option<ObjectWrite> {
 ///
 /// `gone` is a rollout that is recorded nowhere, and whose lock is gone.
 pub fn delete_leftover(owner: &Value, owned: &[Value], gone: Option<&RolloutId>) -> Option<ObjectWrite> {
-    let set = left_over(owner, owned, gone)?;
-    Some(ObjectWrite::Delete { object: ObjectKey::of(REPLICA_SET, set), version: version_of(set) })
-}
-
-/// The ReplicaSets that were created by a rollout that was rolled back.
-fn sets_of_reverted<'a>(
-    owner: &Value,
-    owned: &'a [Value],
-    gone: Option<&RolloutId>,
-) -> impl Iterator<Item = &'a Value> {
     let ended = history::union(owner, owned).into_iter();
-    let ended = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
+    let reverted = ended.filter(|entry| matches!(entry.outcome, EndResult::Aborted | EndResult::Superseded));
     let hashes: Vec<String> =
-        ended.map(|entry| history_hash(&entry.rollout.id)).chain(gone.map(history_hash)).collect();
-    owned.iter().filter(move |set| {
+        reverted.map(|entry| history_hash(&entry.rollout.id)).chain(gone.map(history_hash)).collect();
+    let is_of_reverted = |set: &Value| {
         let (name, hash) = (text(set, "/metadata/name"), hash_of(set));
         hashes.iter().any(|known| known == hash) && name.strip_suffix(hash).is_some_and(|begin| begin.ends_with('-'))
-    })
-}
-
-fn left_over<'a>(owner: &Value, owned: &'a [Value], gone: Option<&RolloutId>) -> Option<&'a Value> {
-    let created = |set: &Value| text(set, "/metadata/creationTimestamp").to_owned();
-    let is_spare = |set: &&Value| {
-        let elder = |other: &Value| {
-            !is(other, &ObjectKey::of(REPLICA_SET, set).uid)
-                && created(other) <= created(set)
-                && same(&template_of(other), &template_of(set))
-        };
-        is_empty(set) && owned.iter().any(elder)
     };
-    sets_of_reverted(owner, owned, gone).find(is_spare)
+    let is_older_twin = |other: &Value, set: &Value| {
+        text(other, "/metadata/uid") != text(set, "/metadata/uid")
+            && text(other, "/metadata/creationTimestamp") <= text(set, "/metadata/creationTimestamp")
+            && same(&template_of(other), &template_of(set))
+    };
+    let is_spare = |set: &Value| is_empty(set) && owned.iter().any(|other| is_older_twin(other, set));
+    let set = owned.iter().find(|set| is_of_reverted(set) && is_spare(set))?;
+    Some(ObjectWrite::delete(REPLICA_SET, set))
 }

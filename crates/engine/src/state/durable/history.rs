@@ -69,7 +69,8 @@ pub fn of(object: &Value) -> Vec<HistoryEntry> {
 ///
 /// `kubectl rollout undo` replaces a Deployment's annotations by those of a ReplicaSet (kubectl
 /// `polymorphichelpers/rollback.go`), so the Deployment's alone may be an older state. The order is that of the
-/// annotations, to which each run appends: times come from the clock of each writer.
+/// annotations, to which each run appends: times come from the clock of an API server, or of the writer
+/// where the server tells none.
 pub fn union<'a>(owner: &'a Value, owned: impl IntoIterator<Item = &'a Value>) -> Vec<HistoryEntry> {
     std::iter::once(owner).chain(owned).map(of).fold(Vec::new(), merged)
 }

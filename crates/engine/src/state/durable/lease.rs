@@ -2,7 +2,7 @@
 //!
 //! Promise: no client's clock is asked. A run notes the server's time in its lock, and renews it while it goes on in a
 //! label of the owner, which is compared with the server's time of the read. It is a label because an annotation raises a
-//! Deployment's generation, so that every fence would wait for its controller, which would copy it to ReplicaSets too
+//! Deployment's generation, so that the next step would wait for its controller, which would copy it to ReplicaSets too
 //! (`pkg/registry/apps/deployment/strategy.go`, `getSkippedAnnotations`).
 
 use std::time::Duration;

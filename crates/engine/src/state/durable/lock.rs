@@ -102,6 +102,11 @@ impl Lock {
             && self.rollout.direction == other.rollout.direction
     }
 
+    /// Returns the process that holds it, as the objects that it creates note it.
+    pub fn process_text(&self) -> Option<String> {
+        serde_json::to_string(&self.lease.as_ref()?.process).ok()
+    }
+
     /// Writes the annotation's value. The same lock always gives the same text.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()

@@ -24,11 +24,11 @@ use crate::change::Direction;
 use crate::k8s::names::Uid;
 use crate::k8s::workload::Workload;
 use crate::kinds::{HoldsBy, Revisions, WorkloadKind};
-use crate::state::field_managers::foreign;
+use crate::state::field_managers::{field_managers, foreign};
 use crate::state::manager::is_ours;
 use crate::state::outcome::EndResult;
 use crate::state::record::FencingToken;
-use crate::value::json_path::text;
+use crate::value::json_path::{integer, text};
 use deployment::DEPLOYMENT;
 use history::HistoryEntry;
 use lease::RENEWED_LABEL;
@@ -174,10 +174,6 @@ const REPLICA_SET: Table<'static> = Table {
 
 const CHANGED_MEANWHILE: &str = "its template was changed by another client";
 
-fn integer(object: &Value, pointer: &str) -> i64 {
-    object.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
-}
-
 fn is(object: &Value, uid: &Uid) -> bool {
     object.pointer("/metadata/uid").and_then(Value::as_str) == Some(uid.as_str())
 }
@@ -203,7 +199,7 @@ pub fn released(
     entries.extend(ended);
     let history = (!entries.is_empty()).then(|| history::to_text(&entries));
     let patch = patch.annotate(&[(ROLLOUT_ANNOTATION, None), (history::HISTORY_ANNOTATION, history)]);
-    let patch = without_ownership(object, patch.without_label(RENEWED_LABEL));
+    let patch = without_ownership(kind, object, patch.without_label(RENEWED_LABEL));
     let patch = match freed {
         Some((field, value)) => patch.set(field, value),
         None => patch,
@@ -219,14 +215,9 @@ pub fn released(
 
 /// Adds that the server's notes of this program's updates go: the next server-side apply of another image would report a
 /// conflict with their field manager.
-fn without_ownership<'a>(object: &'a Value, patch: Guarded<'a>) -> Guarded<'a> {
-    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
-    let is_of_our_updates = |entry: &Value| {
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-        is_ours(text("manager")) && text("operation") == "Update" && text("subresource").is_empty()
-    };
-    let found = entries.into_iter().flatten().enumerate().filter(|(_, entry)| is_of_our_updates(entry));
-    without_entries(patch, found.map(|(index, _)| index), &["manager", "operation"])
+fn without_ownership<'a>(kind: WorkloadKind, object: &'a Value, patch: Guarded<'a>) -> Guarded<'a> {
+    let ours = field_managers(object, kind).filter(|known| is_ours(known.name) && !known.is_apply);
+    without_entries(patch, ours.map(|known| known.index), &["manager", "operation"])
 }
 
 /// Adds that entries of managedFields go, each tested by these of its fields; from the last one on, so that the places of the

@@ -53,6 +53,13 @@ pub enum ObjectWrite {
     },
 }
 
+impl ObjectWrite {
+    /// The delete of an object as it was read.
+    pub(super) fn delete(kind: ObjectKind, object: &Value) -> Self {
+        Self::Delete { object: ObjectKey::of(kind, object), version: version_of(object) }
+    }
+}
+
 /// A write of a rollout to its owner, or to what belongs to the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -82,8 +82,8 @@ pub struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    /// Brings together what was read, for a run that has written nothing yet; with the wall clock now (RFC 3339), and the
-    /// field manager that writes.
+    /// Brings together what was read, for a run that has written nothing yet; with the time at which it would
+    /// end (RFC 3339), and the field manager that writes.
     pub fn new(
         (ours, change): (&'a Lock, &'a OwnerChange),
         kind: WorkloadKind,
@@ -246,7 +246,7 @@ impl<'a> Owner<'a> {
         if self.change.keep_field_ownership || !is_ours(self.field_manager) {
             return patch;
         }
-        super::without_ownership(self.object, patch)
+        super::without_ownership(self.kind, self.object, patch)
     }
 }
 

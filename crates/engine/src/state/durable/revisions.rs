@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::lock::Lock;
-use super::objects::{ObjectKey, ObjectKind, ObjectWrite, version_of};
+use super::objects::{ObjectKind, ObjectWrite};
 use super::owner::Owner;
 use super::text;
 use crate::change::template::TemplateDiff;
@@ -79,6 +79,5 @@ pub(super) fn drop_unused(owner: &Owner<'_>, in_use: &[&str]) -> Option<ObjectWr
         is_free && brought.iter().any(|(since, template)| made >= *since && same(&template_of(revision), template))
     };
     let unused = owner.owned.iter().find(is_unused)?;
-    let object = ObjectKey::of(ObjectKind::ControllerRevision, unused);
-    Some(ObjectWrite::Delete { object, version: version_of(unused) })
+    Some(ObjectWrite::delete(ObjectKind::ControllerRevision, unused))
 }

@@ -12,7 +12,7 @@ use super::owner::{Owner, has_own_lock, is_observed, is_template_set};
 use super::step::{CLOSE, OBSERVED, REMOVE_REMAINS, Step, TAKE_LOCK, TAKE_PODS, Table, each, update_pods, wait, write};
 use super::{CHANGED_MEANWHILE, integer, revisions, text};
 use crate::change::same;
-use crate::kinds::{HoldsBy, Replicas, RevisionLabel, Revisions, is_hold};
+use crate::kinds::{HoldsBy, Replicas, RevisionLabel, Revisions, is_hold, partition_of};
 use crate::state::manager::is_same_writer;
 use crate::state::outcome::EndResult;
 
@@ -68,10 +68,6 @@ const ALL_UPDATED: &str = "the controller to count every pod as updated";
 /// The controller acts again, and not because this rollout has released it.
 const STRATEGY_CHANGED: &str =
     "its update strategy was changed by another client, so that its controller replaces pods by itself";
-
-pub fn partition_of(strategy: &Value) -> i64 {
-    integer(strategy, "/rollingUpdate/partition")
-}
 
 /// Returns whether a pod of a StatefulSet is below the partition of an update strategy; a name without an ordinal is
 /// not.

@@ -5,8 +5,6 @@
 //! observedGeneration (published before the restart). What proves it: another containerID than the one that the patch
 //! itself tested, created by a kubelet that knew the new spec.
 
-mod created;
-
 use crate::k8s::failure;
 use crate::k8s::names::{ContainerName, RolloutId};
 use crate::k8s::pod::{Container, ContainerList, ContainerStatus, ImageSet, Pod, Terminated};
@@ -15,8 +13,6 @@ use crate::state::policy::RESTARTED_HOLD_SECONDS;
 use crate::state::record::{ContainerRecord, UpdateRecord};
 use crate::value::duration::seconds_between;
 use crate::value::image::{self, ImageReference, repo_digest};
-
-use created::is_as_created;
 
 /// What a container's present state is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -382,5 +378,29 @@ fn shows_other_image(record: &ContainerRecord, status: &ContainerStatus, wanted:
     }
 }
 
+/// Whether a container's image is the one that its pod was created with, as far as the pod shows what the server notes of
+/// writers: no clock of a client bears on it.
+///
+/// Assumes that nobody changes an image within the second in which the pod is created, before its containers start, and
+/// that admission changes no image of a pod whose update leaves the image alone.
+fn is_as_created(pod: &Pod, name: &ContainerName) -> bool {
+    match pod.image_set.get(name) {
+        // In its first generation the spec is as created, and the manager has written something else since. But a pod from
+        // before Kubernetes 1.33 begins at 0, and has this generation after its first change: then the runtime shows the
+        // image before.
+        Some(set) => set.is_of_creation(&pod.created) || pod.generation == Some(1) && shows_wanted(pod, name),
+        // What admission sets has no entry. Whoever sets it later has one.
+        None => pod.tracked && !is_noted(pod, name),
+    }
+}
+
+/// Whether this program has noted an update of the container: then an entry has been removed.
+fn is_noted(pod: &Pod, name: &ContainerName) -> bool {
+    UpdateRecord::of(pod)
+        .is_some_and(|record| record.containers.contains_key(name) || record.earlier.contains_key(name))
+}
+
+#[cfg(test)]
+mod created_tests;
 #[cfg(test)]
 mod tests;

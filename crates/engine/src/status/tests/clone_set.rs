@@ -55,3 +55,17 @@ fn what_a_controller_brings_in_place_is_waited_for() {
     live.workload.object["spec"]["updateStrategy"] = json!({"type": "ReCreate"});
     assert_eq!(wanted(&live), (true, None), "the pod is replaced");
 }
+
+/// Where nobody has applied another strategy, it may be the user's own.
+#[test]
+fn a_pause_and_on_delete_are_told_apart() {
+    for (strategy, expected) in [
+        (json!({"type": "OnDelete"}), vec!["onDelete"]),
+        (json!({"type": "InPlaceIfPossible", "paused": true}), vec!["paused"]),
+    ] {
+        let mut live = clone_set();
+        live.workload.object["spec"]["updateStrategy"] = strategy.clone();
+        let found = status(&live).owner;
+        assert_eq!(found.iter().map(OwnerState::word).collect::<Vec<_>>(), expected, "{strategy}");
+    }
+}

@@ -10,7 +10,6 @@
 //! ready.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde_json::Value;
 
@@ -47,26 +46,27 @@ pub enum GateState {
     Theirs,
 }
 
-/// A readiness gate that cannot be turned off for a drain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedGate {
-    pub gate: String,
-    pub why: GateRefusal,
-}
-
-/// Why a gate is left alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GateRefusal {
-    Reserved,
-    /// This Service lists pods that are not ready (`publishNotReadyAddresses`).
-    Ignored(String),
-    NotTrue,
+/// A readiness gate that cannot be turned off for a drain, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedGate {
+    #[error("readiness gate {0} belongs to a controller")]
+    Reserved(String),
+    #[error(
+        "readiness gate {gate} changes nothing for service/{service}, which lists pods that are not ready \
+         (publishNotReadyAddresses)"
+    )]
+    Ignored { gate: String, service: String },
+    #[error("readiness gate {0} is not True now")]
+    NotTrue(String),
     /// `managedFields` do not say who has written its condition.
-    WriterUnknown,
-    /// A field manager other than kubectl has written its condition.
-    WrittenBy(String),
-    /// The caller may not write the status of pods, in the server's words, which may be empty.
-    NotPermitted(String),
+    #[error("it is not known who sets readiness gate {0}")]
+    WriterUnknown(String),
+    /// By a field manager other than kubectl.
+    #[error("readiness gate {gate} is set by {manager}, which may set it again at any time")]
+    WrittenBy { gate: String, manager: String },
+    /// `message` has the server's words in parentheses, where there are any.
+    #[error("readiness gate {gate} may not be set: you cannot patch pods/status{message}")]
+    NotPermitted { gate: String, message: String },
 }
 
 impl DrainedGate {
@@ -163,7 +163,7 @@ pub(super) fn usable(
     for gate in gates {
         match judge(pod, gate, ignored.as_deref(), status_denied) {
             Ok(gate) => return Ok(gate),
-            Err(why) => refused.push(RefusedGate { gate: gate.to_owned(), why }),
+            Err(why) => refused.push(why),
         }
     }
     Err(refused)
@@ -174,22 +174,23 @@ fn judge(
     gate: &str,
     ignored: Option<&str>,
     status_denied: Option<&str>,
-) -> Result<DrainedGate, GateRefusal> {
+) -> Result<DrainedGate, RefusedGate> {
+    let name = || gate.to_owned();
     if RESERVED.iter().any(|reserved| gate.starts_with(reserved)) {
-        return Err(GateRefusal::Reserved);
+        return Err(RefusedGate::Reserved(name()));
     }
-    let drained = DrainedGate::of(pod, gate).ok_or(GateRefusal::NotTrue)?;
+    let drained = DrainedGate::of(pod, gate).ok_or_else(|| RefusedGate::NotTrue(name()))?;
     let writers = pod.gate_writers.get(gate).filter(|writers| !writers.is_empty());
-    let writers = writers.ok_or(GateRefusal::WriterUnknown)?;
+    let writers = writers.ok_or_else(|| RefusedGate::WriterUnknown(name()))?;
     let ours = UpdateRecord::of(pod).map(|record| record.manager.clone());
     if let Some(other) = writers.iter().find(|writer| !is_a_user(writer) && Some(*writer) != ours.as_ref()) {
-        return Err(GateRefusal::WrittenBy(other.clone()));
+        return Err(RefusedGate::WrittenBy { gate: name(), manager: other.clone() });
     }
     if let Some(service) = ignored {
-        return Err(GateRefusal::Ignored(service.to_owned()));
+        return Err(RefusedGate::Ignored { gate: name(), service: service.to_owned() });
     }
     match status_denied {
-        Some(message) => Err(GateRefusal::NotPermitted(message.to_owned())),
+        Some(message) => Err(RefusedGate::NotPermitted { gate: name(), message: in_brackets(message) }),
         None => Ok(drained),
     }
 }
@@ -199,40 +200,17 @@ fn is_a_user(writer: &str) -> bool {
     writer == "kubectl" || writer.starts_with("kubectl-") || manager::is_ours(writer)
 }
 
-impl fmt::Display for RefusedGate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let gate = &self.gate;
-        match &self.why {
-            GateRefusal::Reserved => write!(f, "readiness gate {gate} belongs to a controller"),
-            GateRefusal::Ignored(service) => write!(
-                f,
-                "readiness gate {gate} changes nothing for service/{service}, which lists pods that are not ready \
-                 (publishNotReadyAddresses)"
-            ),
-            GateRefusal::NotTrue => write!(f, "readiness gate {gate} is not True now"),
-            GateRefusal::WriterUnknown => write!(f, "it is not known who sets readiness gate {gate}"),
-            GateRefusal::WrittenBy(manager) => {
-                write!(f, "readiness gate {gate} is set by {manager}, which may set it again at any time")
-            }
-            GateRefusal::NotPermitted(message) => {
-                let message = in_brackets(message);
-                write!(f, "readiness gate {gate} may not be set: you cannot patch pods/status{message}")
-            }
-        }
-    }
-}
-
 impl RefusedGate {
     /// Says how this gate could serve; `None` where it cannot.
     pub(super) fn hint(&self) -> Option<String> {
-        if self.why == GateRefusal::NotTrue {
-            return Some(format!("set the condition {} of each pod to True", self.gate));
+        match self {
+            Self::NotTrue(gate) => Some(format!("set the condition {gate} of each pod to True")),
+            Self::NotPermitted { .. } => Some(
+                "get the permission to patch pods/status, which is among those of kubectl inplace rbac apply --optional"
+                    .into(),
+            ),
+            Self::Reserved(_) | Self::Ignored { .. } | Self::WriterUnknown(_) | Self::WrittenBy { .. } => None,
         }
-        let is_permission = matches!(self.why, GateRefusal::NotPermitted(_));
-        is_permission.then(|| {
-            "get the permission to patch pods/status, which is among those of kubectl inplace rbac apply --optional"
-                .into()
-        })
     }
 }
 

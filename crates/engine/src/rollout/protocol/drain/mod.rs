@@ -26,9 +26,6 @@ use crate::state::record::{Drained, UpdateRecord};
 /// How long a pod that is done waits until its Services list it again.
 const LISTED_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long a run that is over tries to restore what it removed.
-const LEAVE_WITHIN: Duration = STOP_WITHIN;
-
 #[derive(Debug, Clone, Default)]
 struct PodDrain {
     /// Patches that begin a drain, and those that end it; for a gate also those in between: off, and on.
@@ -334,10 +331,8 @@ impl Drains {
     }
 
     pub(crate) fn due(&self, context: TurnContext<'_>, pods: &Pods, position: usize) -> Due {
-        let Some(run) = pods.run(position) else { return Due::Nothing };
-        let Some(pod) = context.observed.pod(&run.goal.key).filter(|_| run.request.may_send(context.now)) else {
-            return Due::Nothing;
-        };
+        let found = context.found(pods, position).filter(|(run, _)| run.request.may_send(context.now));
+        let Some((run, pod)) = found else { return Due::Nothing };
         let Some(drained) = UpdateRecord::drained(pod) else { return Due::Nothing };
         let of_pod = self.pods.get(&position);
         let is_out = of_pod.is_some_and(|of_pod| of_pod.is_out(context, &run.goal, pod));
@@ -455,7 +450,7 @@ impl Drains {
     /// Until when an end waits for them; `None` when no pod is drained.
     pub(crate) fn leaves_at(&self, context: TurnContext<'_>, pods: &Pods) -> Option<Now> {
         self.left(pods).next()?;
-        Some(context.stopped_since.or(context.ending_since)? + LEAVE_WITHIN)
+        Some(context.stopped_since.or(context.ending_since)? + STOP_WITHIN)
     }
 }
 

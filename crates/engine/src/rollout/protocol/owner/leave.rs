@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::change::Direction;
-use crate::kinds;
-use crate::kinds::HoldsBy;
+use crate::kinds::{self, HoldsBy};
 use crate::report::NewPods;
 use crate::rollout::action::STOP_WITHIN;
 use crate::rollout::observed::TurnContext;
@@ -14,9 +13,10 @@ use crate::rollout::pod_run::PodIndex;
 use crate::rollout::pods::Pods;
 use crate::state::durable;
 use crate::state::durable::lock::LockState;
-use crate::state::durable::{OwnerView, PodsState, StepName, history, stateful_set};
+use crate::state::durable::{OwnerView, PodsState, StepName, history};
 use crate::state::outcome::EndResult;
 use crate::state::record::UpdateRecord;
+use crate::value::json_path::integer;
 
 use super::super::{Effects, taken_over};
 use super::{End, FinalRequest, OwnerRun, WATCHFUL, lock_on, server_time};
@@ -124,7 +124,7 @@ impl OwnerRun {
         match context.goal.workload.kind.holds_by() {
             // Its controller only scales, and the ReplicaSet that has the pods creates more from its own template.
             HoldsBy::Paused if kinds::is_paused(object) => {
-                let wants_pods = |set: &&Value| set.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0) > 0;
+                let wants_pods = |set: &&Value| integer(set, "/spec/replicas") > 0;
                 let of_set = |set: &Value| value(set.pointer("/spec/template")?);
                 let values: BTreeSet<Option<String>> = view.owned.iter().filter(wants_pods).map(of_set).collect();
                 match (values.len(), values.into_iter().next()) {
@@ -137,7 +137,7 @@ impl OwnerRun {
             // Below the partition a new pod is of the old revision.
             HoldsBy::OnDeleteOrPartition => {
                 let strategy = object.pointer("/spec/updateStrategy").unwrap_or(&Value::Null);
-                if stateful_set::partition_of(strategy) > 0 { NewPods::Unknown } else { NewPods::AsTemplate }
+                if kinds::partition_of(strategy) > 0 { NewPods::Unknown } else { NewPods::AsTemplate }
             }
             HoldsBy::Paused | HoldsBy::OnDelete | HoldsBy::StrategyPaused | HoldsBy::Nothing => NewPods::AsTemplate,
         }
@@ -162,8 +162,8 @@ pub(crate) fn changed_by_another_run(context: TurnContext<'_>, pods: &Pods) -> O
         return Some(entry.ended_by_another());
     }
     let is_ours = |position: &usize| {
-        let pod = pods.run(*position).and_then(|run| context.observed.pod(&run.goal.key));
-        let Some((pod, record)) = pod.and_then(|pod| Some((pod, UpdateRecord::of(pod)?))) else { return false };
+        let found = context.found(pods, *position).and_then(|(_, pod)| Some((pod, UpdateRecord::of(pod)?)));
+        let Some((pod, record)) = found else { return false };
         // The record does not explain what another writer has set since.
         record.id == *context.goal.id() && record.containers.keys().all(|name| record.container(pod, name).is_some())
     };

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::change::Direction;
-use crate::k8s::names::PodKey;
 use crate::report::Notice;
 use crate::rollout::action::STOP_WITHIN;
 use crate::rollout::goal::Goal;
@@ -72,7 +71,7 @@ pub(crate) struct OwnerRun {
     /// The pause before the next read while the controller catches up.
     pause: Duration,
     writing: Option<StepName>,
-    fencing: Fencing,
+    pub(crate) fencing: Fencing,
     own_lock: OwnLock,
     /// The owner's generation when the last write was made.
     generation: i64,
@@ -107,10 +106,6 @@ impl OwnerRun {
 
     fn is_waiting(&self) -> bool {
         self.writing.is_some() || self.read.asked().is_some()
-    }
-
-    pub(crate) fn answer_of_taken_over(&mut self, key: &PodKey, answer: Answer, now: Now) {
-        self.fencing.answer(key, answer, now);
     }
 
     pub(crate) fn was_read(&mut self, answer: &Answer, now: Now) {

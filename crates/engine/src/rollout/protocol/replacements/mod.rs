@@ -47,7 +47,8 @@ type Troubles = BTreeMap<(PodKey, ContainerName), Trouble>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Replacements {
     troubles: Troubles,
-    ready: Ready,
+    /// The end waits until they are.
+    pub(crate) ready: Ready,
 }
 
 impl Replacements {
@@ -79,15 +80,6 @@ impl Replacements {
             }
         }
         effects
-    }
-
-    /// Makes the end wait until they are ready.
-    pub(crate) fn settle(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
-        self.ready.visit_changed(context, pods)
-    }
-
-    pub(crate) fn waits(&self) -> Option<&str> {
-        self.ready.waits()
     }
 
     pub(crate) fn have_failed(&self, goal: &Goal) -> bool {
@@ -134,7 +126,7 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
     let rollout = &goal.lock.rollout;
     if goal.owner.is_none() || rollout.direction != Direction::Forward {
         return BTreeMap::new();
-    };
+    }
     let is_replacement = seconds_between(&rollout.since, &pod.created).is_some_and(|since| since >= 0);
     let is_ours = pod.is_controlled_by(&goal.controllers);
     if !is_replacement || !is_ours || !pod.is_present() {
@@ -149,7 +141,7 @@ fn wanted(goal: &Goal, pod: &Pod) -> BTreeMap<ContainerName, ContainerGoal> {
 const NAMED: usize = 5;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     /// Since when every replacement pod is ready and no container of theirs has restarted.
     since: Option<Now>,
     /// How often their containers had started again by then.
@@ -164,7 +156,7 @@ pub(super) struct Ready {
 
 impl Ready {
     /// Decides whether the end has to wait for them, once every pod of the plan is done or has left.
-    pub(super) fn visit_changed(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
+    pub(crate) fn visit_changed(&mut self, context: TurnContext<'_>, pods: &Pods) -> Effects {
         let mut effects = Effects::default();
         let is_asked = context.goal.owner.is_some() || follows_all(context, pods);
         if !is_asked || !pods.all_over() {
@@ -197,7 +189,7 @@ impl Ready {
         effects
     }
 
-    pub(super) fn waits(&self) -> Option<&str> {
+    pub(crate) fn waits(&self) -> Option<&str> {
         self.waits.as_deref()
     }
 

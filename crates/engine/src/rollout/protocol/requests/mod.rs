@@ -90,7 +90,6 @@ struct PodRequest {
 pub fn create_request(goal: &Goal, pod: &Pod, containers: &BTreeSet<ContainerName>) -> ObjectWrite {
     let key = &pod.key;
     let seconds = goal.policy().timeout().as_secs() + pod.termination_grace_seconds() + 60;
-    let process = goal.lock.lease.as_ref().and_then(|lease| serde_json::to_string(&lease.process).ok());
     let object = json!({
         "apiVersion": "apps.kruise.io/v1alpha1",
         "kind": "ContainerRecreateRequest",
@@ -98,7 +97,7 @@ pub fn create_request(goal: &Goal, pod: &Pod, containers: &BTreeSet<ContainerNam
             "name": request_name(goal, pod, containers),
             "namespace": key.namespace,
             "labels": managed_by(WORKLOAD_LABEL, &workload_label(&goal.workload)),
-            "annotations": {PROCESS_ANNOTATION: process.unwrap_or_default()},
+            "annotations": {PROCESS_ANNOTATION: goal.lock.process_text().unwrap_or_default()},
             "ownerReferences": [{
                 "apiVersion": PODS.spec().api_version(), "kind": PODS.spec().kind, "name": key.name, "uid": key.uid,
             }],
@@ -138,8 +137,7 @@ fn waited_for<'a>(
     pods: &Pods,
     position: usize,
 ) -> Option<(&'a Pod, BTreeSet<ContainerName>)> {
-    let run = pods.run(position)?;
-    let pod = context.observed.pod(&run.goal.key)?;
+    let (_, pod) = context.found(pods, position)?;
     let record = UpdateRecord::of_rollout(pod, context.goal.id())?;
     let is_old = |name: &ContainerName, before: Option<&String>| {
         pod.status_of(name).is_some_and(|status| status.container_id.as_ref() == before)
