@@ -18,11 +18,11 @@ use engine::change::reason::{Reason, Warning};
 use engine::k8s::permissions::ClusterCommand;
 use engine::k8s::workload::Workload;
 use engine::plan::configuration::{configuration, has_configuration};
-use engine::plan::{Intent, Options, Plan, RolloutState, Snapshot, Verdict, WorkloadPlan, rollout_state};
+use engine::plan::{Intent, Options, Plan, RolloutState, Snapshot, Verdict, WorkloadPlan, present_lock, rollout_state};
 use engine::report::WorkloadEnd;
 use engine::report::hand_over::{HandOver, HandedOver};
+use engine::state::durable::lock::LockState;
 use engine::state::outcome::EndResult;
-use engine::status::{NextAction, status};
 
 pub(super) async fn apply(args: &ApplyArgs, global: &GlobalArgs, shell: &mut Shell) -> Result<EndResult> {
     refuse(args, shell)?;
@@ -86,7 +86,8 @@ pub(super) fn require_manifests(targets: &TargetArgs, flag: &str) -> Result<()> 
 }
 
 /// The workloads that a rollout holds whose run is gone, and in which the manifest does not take its place: it keeps some of what
-/// that one brings, or is left to the next apply. Where another manifest follows one that fails, that one is taken back.
+/// that one brings, or is left to the next apply. Where another manifest follows one that was stopped, such as by a failure, that
+/// one is taken back.
 fn half_done(planned: &Planned) -> Vec<(Workload, Direction)> {
     let is_held = |reason: &Reason| matches!(reason, Reason::RolloutHeld { .. });
     let pairs = planned.plan.workloads.iter().zip(&planned.lives);
@@ -96,10 +97,10 @@ fn half_done(planned: &Planned) -> Vec<(Workload, Direction)> {
         state == RolloutState::Unfinished && (is_left || plan.all_reasons().any(is_held))
     });
     left.map(|(plan, live)| {
-        let fails = || status(live).next.first().is_some_and(|next| next.action == NextAction::Abort);
+        let is_stopped = present_lock(live).is_some_and(|lock| lock.state == LockState::Stopped);
         let brings = plan.durable.as_ref().is_some_and(|durable| !durable.rollout.change.is_empty());
         let is_other = brings || plan.all_reasons().any(|reason| !is_held(reason));
-        (live.workload.clone(), if is_other && fails() { Direction::Back } else { Direction::Forward })
+        (live.workload.clone(), if is_other && is_stopped { Direction::Back } else { Direction::Forward })
     })
     .collect()
 }
@@ -123,7 +124,7 @@ async fn finish(
         }
         let what = match direction {
             Direction::Forward => "did not finish and is resumed first",
-            Direction::Back => "failed, and these manifests are other ones: it is rolled back first",
+            Direction::Back => "was stopped, and these manifests are other ones: it is rolled back first",
         };
         shell.note(&format!("{reference}: its rollout {what}"));
         let (found, back) = (vec![(workload, Intent::None)], (direction == Direction::Back).then_some(direction));

@@ -254,7 +254,7 @@ fn another_manifest_after_one_that_failed_takes_that_back_first() {
     let output = first(&server, &format!("{line} -o json"), &failing).ends_with(4).says("is resumed first");
     assert!(self::line(&output, "end")["elapsedSeconds"].as_f64().is_some_and(|took| took > 0.0), "{}", output.block());
     let output = first(&server, &line, &of("acme/app:v2", "acme/side:v2")).ends_with(0);
-    output.says("failed, and these manifests are other ones: it is rolled back first");
+    output.says("was stopped, and these manifests are other ones: it is rolled back first");
     assert_eq!(
         (images(&server, "app"), images(&server, "side")),
         (vec!["acme/app:v2".into(); 3], vec!["acme/side:v2".into(); 3])
