@@ -52,17 +52,18 @@ pub fn handed_over(
     style: &Style,
     out: Out<'_>,
 ) -> io::Result<()> {
-    let is_text = format == StreamFormat::Text;
-    let lines = ends.iter().filter(|_| is_text).filter_map(|end| Some((end, left(end)?)));
-    let lines: String =
-        lines.map(|(end, what)| format!("{}: {what}\n", words::workload(style, &end.workload))).collect();
+    let line = |end: &WorkloadEnd| Some(format!("{}: {}\n", words::workload(style, &end.workload), left(end)?));
+    let lines = match format {
+        StreamFormat::Json => String::new(),
+        StreamFormat::Text => ends.iter().filter_map(line).collect(),
+    };
     // The last line shall not say less than the exit code.
-    let is_last = result.exit_code() == 0;
-    out.write_all(if is_last { b"" } else { lines.as_bytes() })?;
-    if !is_text || ends.len() > 1 {
+    let (first, last) = if result.exit_code() == 0 { ("", lines.as_str()) } else { (lines.as_str(), "") };
+    out.write_all(first.as_bytes())?;
+    if format == StreamFormat::Json || ends.len() > 1 {
         workload_ends(format, ends, (result, elapsed), style, out)?;
     }
-    out.write_all(if is_last { lines.as_bytes() } else { b"" })?;
+    out.write_all(last.as_bytes())?;
     out.flush()
 }
 

@@ -13,6 +13,9 @@ pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 /// The annotation in which client-side apply keeps the manifest.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
+/// The label of the tool that manages an object.
+pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
 pub const ROLLOUT_ANNOTATION: &str = "kubectl-inplace.io/rollout";
 
 pub fn is_terminating(object: &Value) -> bool {

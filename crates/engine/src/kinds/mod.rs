@@ -483,8 +483,11 @@ pub fn is_on_delete(object: &Value) -> bool {
 
 /// Returns whether a controller with this update strategy replaces no pod by itself: OnDelete, or paused.
 pub fn is_hold(strategy: &Value) -> bool {
-    let is_paused = strategy.get("paused").and_then(Value::as_bool) == Some(true);
-    is_paused || strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
+    is_paused_strategy(strategy) || strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
+}
+
+pub(crate) fn is_paused_strategy(strategy: &Value) -> bool {
+    strategy.get("paused").and_then(Value::as_bool) == Some(true)
 }
 
 /// `maxUnavailable` of an update strategy; the default is one pod.

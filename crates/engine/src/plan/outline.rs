@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::k8s::metadata::{LAST_APPLIED, MetadataMap};
 use crate::kinds;
-use crate::state::field_managers::RELEASE_NAME;
+use crate::state::field_managers::is_mark_of_a_tool;
 use crate::state::record::OWN_PREFIX;
 
 /// Metadata that the API server sets: a manifest that was read from a cluster carries it.
@@ -23,17 +23,6 @@ const SET_BY_THE_SERVER: [&str; 8] = [
     "uid",
 ];
 
-/// Annotations and labels that Helm, Argo CD, and Flux add to each object they apply: no manifest has them.
-const ADDED_BY_TOOLS: [&str; 7] = [
-    RELEASE_NAME,
-    "meta.helm.sh/release-namespace",
-    "argocd.argoproj.io/tracking-id",
-    "kustomize.toolkit.fluxcd.io/name",
-    "kustomize.toolkit.fluxcd.io/namespace",
-    "helm.toolkit.fluxcd.io/name",
-    "helm.toolkit.fluxcd.io/namespace",
-];
-
 /// Returns whether a field of an object's metadata is its author's.
 fn is_written(field: &str) -> bool {
     !SET_BY_THE_SERVER.contains(&field)
@@ -42,7 +31,7 @@ fn is_written(field: &str) -> bool {
 /// Returns whether an annotation or label of an object is its author's: not kubectl's record of the last apply, a tool's mark,
 /// this program's, or a controller's counter, which an exported manifest still has, and the server's answer raised.
 fn is_written_key(key: &str) -> bool {
-    key != LAST_APPLIED && !ADDED_BY_TOOLS.contains(&key) && !kinds::is_counter(key) && !key.starts_with(OWN_PREFIX)
+    key != LAST_APPLIED && !is_mark_of_a_tool(key) && !kinds::is_counter(key) && !key.starts_with(OWN_PREFIX)
 }
 
 pub(super) fn leave_out_notes(metadata: &mut Map<String, Value>) {

@@ -12,13 +12,14 @@ use super::{Intent, IntentError, Manifest, restart as restarts, rules};
 use crate::change::reason::Reason;
 use crate::change::target::Images;
 use crate::change::{self, Difference, Direction, FieldChanges, template};
-use crate::k8s::metadata::MetadataMap;
+use crate::k8s::metadata::{MANAGED_BY, MetadataMap};
 use crate::k8s::names::{ContainerName, PodKey};
 use crate::k8s::pod::{Container, ContainerList, Pod};
 use crate::kinds::{self, WorkloadKind};
 use crate::rollout::drain::DrainBy;
 use crate::state::durable::stateful_set;
 use crate::state::evidence::Baseline;
+use crate::state::field_managers::{is_managed_by_helm, label};
 use crate::value::kubelet_version::KubeletVersion;
 
 #[derive(Default)]
@@ -305,13 +306,11 @@ fn outside_template(live: &Snapshot, desired: &Value) -> Vec<String> {
         return Vec::new();
     }
     // Helm adds this label to what it applies.
-    let [there, wanted] = [&live.workload.object, desired]
-        .map(|object| object.pointer("/metadata/labels/app.kubernetes.io~1managed-by").and_then(Value::as_str));
-    let is_helms = there == Some("Helm") && wanted.is_none();
+    let is_helms = is_managed_by_helm(&live.workload.object) && label(desired, MANAGED_BY).is_none();
     let outside = |object: &Value| {
         let (mut object, mut metadata) = (object.clone(), written_metadata(object));
         if is_helms {
-            json_patch::merge(&mut metadata, &json!({"labels": {"app.kubernetes.io/managed-by": null}}));
+            json_patch::merge(&mut metadata, &json!({"labels": {MANAGED_BY: null}}));
         }
         if let Value::Object(map) = &mut object {
             map.shift_remove("status");

@@ -4,12 +4,38 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::k8s::metadata::MANAGED_BY;
 use crate::kinds::WorkloadKind;
 use crate::state::manager::{KUSTOMIZE_CONTROLLER, is_ours, is_taken_over};
 use crate::value::json_path::{element, items, join, text};
 
-/// Helm's mark of its release.
+/// Helm's marks of its release.
 pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
+pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
+
+/// Argo CD's mark of its application.
+pub const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
+
+/// The kinds that Flux applies, and the labels by which it marks their names and namespaces.
+pub const FLUX_SOURCES: [(&str, [&str; 2]); 2] = [
+    ("kustomization", ["kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"]),
+    ("helmrelease", ["helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"]),
+];
+
+/// Returns whether Helm, Argo CD, or Flux adds this annotation or label to each object that it applies: no manifest has it.
+pub fn is_mark_of_a_tool(key: &str) -> bool {
+    matches!(key, RELEASE_NAME | RELEASE_NAMESPACE | TRACKING_ID)
+        || FLUX_SOURCES.iter().any(|(_, labels)| labels.contains(&key))
+}
+
+/// Returns whether an object has the label that Helm adds to what it applies.
+pub fn is_managed_by_helm(object: &Value) -> bool {
+    label(object, MANAGED_BY) == Some("Helm")
+}
+
+pub fn label<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
+    object.pointer("/metadata/labels")?.get(key)?.as_str()
+}
 
 /// With `Merge`, Flux leaves to others what they have set.
 const FLUX_APPLY: &str = "kustomize.toolkit.fluxcd.io/ssa";

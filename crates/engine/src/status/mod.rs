@@ -220,8 +220,7 @@ fn found(live: &Snapshot) -> WorkloadStatus {
         && kinds::is_on_delete(&workload.object)
         && is_held_back(live)
         && pods.iter().any(|pod| pod.older_revision.is_some());
-    let paused = workload.object.pointer("/spec/updateStrategy/paused");
-    let is_paused = paused.and_then(Value::as_bool) == Some(true);
+    let is_paused = workload.object.pointer("/spec/updateStrategy").is_some_and(kinds::is_paused_strategy);
     let held = if is_paused { OwnerState::Paused } else { OwnerState::OnDelete };
     let waits = owner::blocking_budget(live, lock, &theirs, &pods);
     let owner = owner::states(workload, (lock, &theirs), waits_for_delete.then_some(held).into_iter().chain(waits));

@@ -19,7 +19,7 @@ use crate::k8s::operations::Operations;
 use crate::k8s::pod::{ContainerList, Pod};
 use crate::k8s::restart::pinned_image;
 use crate::k8s::workload::Workload;
-use crate::kinds::differing;
+use crate::kinds::{differing, is_paused_strategy};
 use crate::plan::assemble::{Objects, assemble};
 use crate::plan::{
     ContainerPlan, Effect, Intent, Manifest, Options, PodPlan, PodVerdict, Snapshot, Start, Verdict, WorkloadPlan,
@@ -74,7 +74,7 @@ pub(crate) fn held(set: &Value, pods: &[PodPlan]) -> Option<Reason> {
     let (kept, partition) = partition(set, pods);
     let (field, is) = if text(set, "/spec/updateStrategy/type") == "NotUpdate" {
         ("type", "NotUpdate")
-    } else if set.pointer("/spec/updateStrategy/paused").and_then(Value::as_bool) == Some(true) {
+    } else if set.pointer("/spec/updateStrategy").is_some_and(is_paused_strategy) {
         ("paused", "true")
     } else if kept > 0 && kept == count(pods, PodVerdict::Update) {
         ("partition", partition.as_str())

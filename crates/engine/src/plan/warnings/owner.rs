@@ -14,7 +14,9 @@ use crate::plan::hand_over::re_creates;
 use crate::plan::held::{is_held_back, left_strategy};
 use crate::plan::live::Snapshot;
 use crate::plan::{ContainerPlan, ImageChange, PodPlan};
-use crate::state::field_managers::{FieldManager, RELEASE_NAME, applier, foreign};
+use crate::state::field_managers::{
+    FLUX_SOURCES, FieldManager, RELEASE_NAME, RELEASE_NAMESPACE, TRACKING_ID, applier, foreign, is_managed_by_helm,
+};
 use crate::state::manager::{forces_conflicts, is_ours};
 use crate::value::json_path::{items, text};
 
@@ -101,7 +103,7 @@ pub fn manager(workload: &Workload, images: Vec<String>) -> Option<Warning> {
         let value = object.pointer(&format!("/metadata/{map}"))?.get(key)?.as_str()?;
         Some(value.to_owned())
     };
-    if let Some(tracking) = mark("annotations", "argocd.argoproj.io/tracking-id") {
+    if let Some(tracking) = mark("annotations", TRACKING_ID) {
         // APPLICATION:GROUP/KIND:NAMESPACE/NAME, and of an application in another namespace NAMESPACE_APPLICATION.
         let application = tracking.split(':').next().unwrap_or_default().replacen('_', "/", 1);
         return Some(Warning::ManagedByArgoCd { application, images });
@@ -111,16 +113,15 @@ pub fn manager(workload: &Workload, images: Vec<String>) -> Option<Warning> {
     {
         return Some(Warning::ManagedByArgoCd { application, images });
     }
-    for (group, kind) in [("kustomize", "kustomization"), ("helm", "helmrelease")] {
-        let mark = |key: &str| mark("labels", &format!("{group}.toolkit.fluxcd.io/{key}"));
-        if let Some(name) = mark("name") {
-            let namespace = mark("namespace").unwrap_or_default();
+    for (kind, [name, namespace]) in FLUX_SOURCES {
+        if let Some(name) = mark("labels", name) {
+            let namespace = mark("labels", namespace).unwrap_or_default();
             return Some(Warning::ManagedByFlux { source: format!("{kind}/{name}"), namespace, images });
         }
     }
     let release = mark("annotations", RELEASE_NAME);
-    if release.is_some() || mark("labels", "app.kubernetes.io/managed-by").as_deref() == Some("Helm") {
-        let namespace = mark("annotations", "meta.helm.sh/release-namespace").unwrap_or_default();
+    if release.is_some() || is_managed_by_helm(object) {
+        let namespace = mark("annotations", RELEASE_NAMESPACE).unwrap_or_default();
         return Some(Warning::ManagedByHelm { release: release.unwrap_or_default(), namespace, images });
     }
     None

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ImagePull, Pull, PullAsks};
 use crate::k8s::failure;
+use crate::k8s::metadata::MANAGED_BY;
 use crate::k8s::names::{RolloutId, WorkloadRef};
 use crate::k8s::pod::{ContainerState, ContainerStatus, Pod};
 use crate::kinds::PODS;
@@ -17,7 +18,6 @@ use crate::value::json_path::text;
 /// The label by which a rollout's pull pods are found: its value is the rollout's id.
 pub const PULL_LABEL: &str = "kubectl-inplace.io/pull";
 
-const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 const MANAGER: &str = "kubectl-inplace";
 
 /// The longest name and label value that the API takes everywhere.
